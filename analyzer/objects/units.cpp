@@ -20,6 +20,7 @@ std::optional<Unit> Product(const std::optional<Unit>& a, const std::optional<Un
   unit.ranks += sign * b->ranks;
   unit.micro_steps += sign * b->micro_steps;
   if (!unit.dataset) unit.dataset = b->dataset;
+  if (!unit.loader) unit.loader = b->loader;
   return unit;
 }
 
@@ -143,9 +144,9 @@ std::optional<Unit> Units::OfLength(const Site& counted) const {
 
 std::optional<Unit> Units::OfLoader(ValueId loader) const {
   const ValueId dataset = values_.MadeWith(loader, "dataset");
-  if (!loading_.DistributedSamplersOf(loader).empty()) return Unit{.samples = 1, .batch = -1, .ranks = -1, .dataset = dataset};
+  if (!loading_.DistributedSamplersOf(loader).empty()) return Unit{.samples = 1, .batch = -1, .ranks = -1, .dataset = dataset, .loader = loader};
   // Somebody else's sampler may deal out as well.
-  return loading_.SamplersOf(loader).empty() ? std::optional(Unit{.samples = 1, .batch = -1, .dataset = dataset}) : std::nullopt;
+  return loading_.SamplersOf(loader).empty() ? std::optional(Unit{.samples = 1, .batch = -1, .dataset = dataset, .loader = loader}) : std::nullopt;
 }
 
 std::optional<Unit> Units::OfGiven(ValueId value) const {

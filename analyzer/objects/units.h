@@ -23,6 +23,7 @@ struct Unit {
   int ranks = 0;
   int micro_steps = 0;  // of one step of the optimizer
   ValueId dataset;      // whose samples; none: not known
+  ValueId loader;       // whose batches, where those of a loader were counted
   friend bool operator==(const Unit&, const Unit&) = default;
   bool IsPlain() const { return samples == 0 && batch == 0 && ranks == 0 && micro_steps == 0; }
   // What people would call it: a count of batches or samples that one rank alone goes over, or that all do.

@@ -131,9 +131,9 @@ class QuietExits {
     const ir::Module& module = context_.program.module_of(function);
     const auto statements = module.statements(body);
     return !statements.empty() && std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
+      if (use.act != objects::FileAct::Read || use.way.front().function != function) return false;
       const ir::Expr& read = module[use.way.front().expr];
-      const bool is_inside = use.act == objects::FileAct::Read && use.way.front().function == function &&
-                             read.begin >= module[statements.front()].begin && read.end <= module[statements.back()].end;
+      const bool is_inside = read.begin >= module[statements.front()].begin && read.end <= module[statements.back()].end;
       return is_inside && std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
         const variation::ValueId hole = piece.hole ? context_.file_uses.paths().Resolved(piece.hole, use.frame) : variation::ValueId::None();
         return hole && context_.facts.values_store.axes(hole).has(knowledge::Axis::Global);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/objects/model_origins.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -11,13 +12,60 @@ using variation::ValueId;
 
 constexpr std::string_view kAR605 = "AR605";
 
-// `model` of `model.parameters()`.
-ir::ExprId ModelOf(const Context& context, const ir::Module& module, ir::ExprId parameters) {
-  if (!parameters || module[parameters].kind != ir::ExprKind::Call) return {};
-  const ir::Expr& callee = module[ir::CalleeOf(module[parameters])];
-  const bool is_it = callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "parameters";
-  return is_it ? ir::ObjectOf(callee) : ir::ExprId::None();
-}
+// Whose parameters are clipped: `model` of `model.parameters()`, also in a list, a variable, or what the one caller passes.
+class ClippedModel {
+ public:
+  explicit ClippedModel(const Context& context)
+      : context_(context), definitions_(context.program, context.index),
+        origins_(context.program, context.knowledge, context.facts, context.index, context.reach) {}
+
+  // Where the model is named; no expression: not seen.
+  objects::Site Of(const objects::Site& parameters) const { return Of(parameters, 0); }
+
+ private:
+  objects::Site Of(const objects::Site& parameters, int depth) const {
+    constexpr int kLongestWay = 6;
+    if (!parameters.expr || depth > kLongestWay) return {};
+    const ir::ModuleId module_id = context_.program.funcs[parameters.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& expr = module[parameters.expr];
+    if (expr.kind == ir::ExprKind::Name) return OfVariable(parameters, depth);
+    if (expr.kind == ir::ExprKind::Comprehension) {
+      const auto clauses = ir::ClausesOf(module, expr);
+      const ir::Expr& element = module[ir::OperandOf(expr)];
+      const bool is_same = clauses.size() == 1 && element.kind == ir::ExprKind::Name && module[clauses[0].target].kind == ir::ExprKind::Name &&
+                           ir::NameOf(element) == ir::NameOf(module[clauses[0].target]);
+      return is_same ? Of({parameters.function, clauses[0].iter}, depth + 1) : objects::Site{};
+    }
+    if (expr.kind != ir::ExprKind::Call) return {};
+    const ir::Expr& callee = module[ir::CalleeOf(expr)];
+    const bool is_it = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "parameters";
+    if (is_it) return {parameters.function, ir::ObjectOf(callee)};
+    const std::string_view called = context_.values.External(context_.facts.value(module_id, ir::CalleeOf(expr)));
+    const bool lists = (called == "builtins.list" || called == "builtins.tuple") && ir::ArgCount(module, expr) == 1;
+    return lists ? Of({parameters.function, ir::ArgAt(module, expr, 0).value}, depth + 1) : objects::Site{};
+  }
+
+  objects::Site OfVariable(const objects::Site& variable, int depth) const {
+    bool is_set_before = false;
+    const std::vector<objects::Definition> assigned =
+        definitions_.Reaching(variable, definitions_.To(variable.function, variable.expr), is_set_before);
+    if (is_set_before) {
+      const bool is_one = assigned.size() == 1 && assigned[0].item == objects::Definition::kWhole;
+      return is_one ? Of({variable.function, assigned[0].value}, depth + 1) : objects::Site{};
+    }
+    const auto& params = context_.program.function(variable.function).params;
+    const base::NameId name = ir::NameOf(context_.program.module_of(variable.function)[variable.expr]);
+    const auto param = std::ranges::find(params, name, &ir::Param::name);
+    const auto callers = context_.index.CallersOf(variable.function);
+    if (!assigned.empty() || param == params.end() || callers.size() != 1) return {};
+    return Of({callers[0].function, origins_.PassedFor(callers[0], variable.function, static_cast<uint32_t>(param - params.begin()))}, depth + 1);
+  }
+
+  const Context& context_;
+  objects::Definitions definitions_;
+  objects::ModelOrigins origins_;
+};
 
 // `model.clip_grad_norm_(1.0)`, and not the function of PyTorch.
 bool ClipsByMethod(const Context& context, ir::ModuleId module_id) {
@@ -41,28 +89,29 @@ bool KnowsHowItIsSharded(const Context& context, const objects::Site& site) {
 }
 
 void CheckUnshardedGradientClip(const Context& context, FindingSink& sink) {
+  const ClippedModel clipped(context);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     if (context.program.text(call.entry->name) != "torch.nn.utils.clip_grad_norm_") continue;
-    const ir::ModuleId module_id = context.program.funcs[call.function].module;
-    const ir::Module& module = context.program.modules[module_id];
-    const ir::ExprId model = ModelOf(context, module, context.index.ArgExpr(call, "parameters"));
-    if (!model) continue;
-    const std::vector<ValueId> leaves = context.values.Leaves(context.facts.value(module_id, model));
+    const objects::Site model = clipped.Of({call.function, context.index.ArgExpr(call, "parameters")});
+    if (!model.expr) continue;
+    const ir::ModuleId module_id = context.program.funcs[model.function].module;
+    const ValueId value = context.facts.value(module_id, model.expr);
+    const std::vector<ValueId> leaves = context.values.Leaves(value);
     const objects::Site site{call.function, call.expr};
     const auto is_sharded = [&](ValueId leaf) { return context.values.IsA(leaf, "torch.distributed.fsdp.FullyShardedDataParallel"); };
     if (std::ranges::none_of(leaves, is_sharded)) continue;
-    if (AsksForAttributeBefore(context, site, context.facts.value(module_id, model))) continue;
+    if (AsksForAttributeBefore(context, site, value)) continue;
     // Where it is sharded only sometimes, the code may know when.
     if (!std::ranges::all_of(leaves, is_sharded) && KnowsHowItIsSharded(context, site)) continue;
-    const std::string name = Quoted(context, {call.function, model});
+    const std::string name = Quoted(context, model);
     Finding finding = FindingAt(context, kAR605, Severity::Error, Confidence::Likely, site,
                                 {"each rank clips by the norm of its own shard of `{}`: the ranks scale their gradients "
                                  "differently",
                                  {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"sees the local shards only", {}});
     finding.help = {"call `{}.clip_grad_norm_(...)`, which reduces the norm over the ranks", {name}};
-    if (const ir::ExprId norm = context.index.ArgExpr(call, "max_norm")) {
-      const std::string text = std::string(TextOf(context, module_id, model)) + ".clip_grad_norm_(" +
+    if (const ir::ExprId norm = context.index.ArgExpr(call, "max_norm"); norm && model.function == call.function) {
+      const std::string text = std::string(TextOf(context, module_id, model.expr)) + ".clip_grad_norm_(" +
                                std::string(TextOf(context, module_id, norm)) + ")";
       finding.fixes.push_back(MakeFix("clip by the norm of the whole model", Applicability::Safe,
                                       {Replace(SpanOf(context, site), text)}));
@@ -85,7 +134,7 @@ extern const Rule UnshardedGradientClip = {
 ## What it finds
 
 `torch.nn.utils.clip_grad_norm_(model.parameters(), ...)` where `model` is wrapped in
-`FullyShardedDataParallel` (FSDP1).
+`FullyShardedDataParallel` (FSDP1); the parameters may be in a list or a variable, or a helper may be given them.
 
 ## Why it hurts
 

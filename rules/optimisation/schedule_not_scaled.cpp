@@ -54,9 +54,10 @@ class Schedules {
     if (calls_.HasAny(module_id, {"accelerate."})) return unit && VisitPrepared(call, steps, *unit);
     if (calls_.HasAny(module_id, {"lightning.", "deepspeed."})) return false;
     if (unit && unit->IsOfOneRank()) return VisitMicroSteps(call, steps, *unit);
-    if (unit ? !unit->IsOfAllRanks() : KnowsRanks(value)) return false;
+    // Of a loader that is not dealt out the program goes over all batches itself.
+    if (unit ? !unit->IsOfAllRanks() || unit->loader : KnowsRanks(value)) return false;
     const ValueId dataset = unit ? unit->dataset : CountedDataset(steps, 0);
-    const std::optional<Site> sampler = dataset ? SamplerOf(dataset) : std::nullopt;
+    const std::optional<Site> sampler = dataset ? SamplerOf(dataset, module_id) : std::nullopt;
     if (sampler) Report(steps, *sampler);
     return sampler.has_value();
   }
@@ -207,9 +208,10 @@ class Schedules {
     return dataset;
   }
 
-  std::optional<Site> SamplerOf(ValueId dataset) const {
+  std::optional<Site> SamplerOf(ValueId dataset, ir::ModuleId module) {
     for (const objects::KnownCall& sampler : context_.loading.made_samplers()) {
-      if (context_.values.MadeWith(context_.loading.ValueOf(sampler), "dataset") == dataset) return Site{sampler.function, sampler.expr};
+      const bool is_here = calls_.IsOneProgram(module, context_.program.funcs[sampler.function].module);
+      if (is_here && context_.values.MadeWith(context_.loading.ValueOf(sampler), "dataset") == dataset) return Site{sampler.function, sampler.expr};
     }
     return std::nullopt;
   }
