@@ -33,7 +33,8 @@ struct ModelOrigins::Search {
 
 ModelOrigins::ModelOrigins(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                            const ProgramIndex& index, const Reach& reach)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach), values_(program, knowledge, facts), definitions_(program, index) {
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach), values_(program, knowledge, facts),
+      definitions_(program, index) {
   for (const KnownCall& call : index.known_calls()) {
     const ir::Module& module = program.module_of(call.function);
     if (module[call.expr].kind != ir::ExprKind::Call) continue;

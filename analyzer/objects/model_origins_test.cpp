@@ -70,7 +70,8 @@ TEST_F(ModelOriginsTest, CopiesAndHelpers) {
 
 TEST_F(ModelOriginsTest, PreparedTogether) {
   EXPECT_EQ(Of("from accelerate import Accelerator\nacc = Accelerator()\na = nn.Linear(1, 1)\nb, c = acc.prepare(a, unseen())\nasked(b)\n"), "3w");
-  EXPECT_EQ(Of("from accelerate import Accelerator\nacc = Accelerator()\na = nn.Linear(1, 1)\nb = acc.prepare(a)\nasked(acc.unwrap_model(b))\n"), "3t");
+  EXPECT_EQ(Of("from accelerate import Accelerator\nacc = Accelerator()\na = nn.Linear(1, 1)\nb = acc.prepare(a)\n"
+               "asked(acc.unwrap_model(b))\n"), "3t");
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ class ParameterChangesTest : public ObjectsTest {
 
 TEST_F(ParameterChangesTest, InALoopOverItsParameters) {
   EXPECT_TRUE(Changes("def asked(part):\n    for p in part.parameters():\n        p.requires_grad = False\n"));
-  EXPECT_TRUE(Changes("def asked(model):\n    for n, p in model.head.named_parameters():\n        if 'bias' in n:\n            p.requires_grad_(True)\n"));
+  EXPECT_TRUE(Changes("def asked(model):\n    for n, p in model.head.named_parameters():\n"
+                      "        if 'bias' in n:\n            p.requires_grad_(True)\n"));
   EXPECT_FALSE(Changes("def asked(model, other):\n    for p in other.parameters():\n        p.requires_grad = False\n"));
   EXPECT_FALSE(Changes("def asked(model):\n    for p in model.parameters():\n        print(p.requires_grad)\n"));
 }

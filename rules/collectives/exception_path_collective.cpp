@@ -185,9 +185,9 @@ A handler that swallows an error and goes on, around work that can fail on one r
 data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
 a collective.
 
-Also a handler that exits with status 0 (`sys.exit(0)`) where a rank could not read a file of its own, and the
-others communicate afterwards. And a decorator that logs errors and swallows them (`@logger.catch` of loguru), around what the
-ranks of a job run.
+Also a handler that exits with status 0 (`sys.exit(0)`) where a rank could not read a file of its own, and
+the others communicate afterwards. And a decorator that logs errors and swallows them (`@logger.catch` of
+loguru), around what the ranks of a job run.
 
 In C++ an error that can strike one rank is a `throw` under a test of the rank's own data, files or
 clock, in the `try` body or in what it calls, and the handler is one for all errors or for those of memory,

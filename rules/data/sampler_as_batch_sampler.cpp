@@ -13,10 +13,38 @@ using variation::ValueKind;
 constexpr std::string_view kAR310 = "AR310";
 constexpr std::string_view kParam = "batch_sampler";
 
-// A sampler of PyTorch that yields single indices, on every path.
+// `for i in range(rank, n, world): yield i` in the `__iter__` of a sampler class of the project, and no other `yield`.
+bool IteratesOverNumbers(const Context& context, binding::ClassId class_id) {
+  const base::NameId name = context.program.names->Find("__iter__");
+  const FuncId method = name ? context.program.FindMethod(class_id, name) : FuncId::None();
+  if (!method) return false;
+  const ir::ModuleId module_id = context.program.funcs[method].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Tree& tree = context.index.tree(module_id);
+  bool is_any = false;
+  for (const ir::ExprId yield : context.index.ExprsOf(module_id, ir::ExprKind::Yield)) {
+    const ir::StmtId stmt = tree.StatementOf(yield);
+    if (!stmt || context.index.FunctionOf(module_id, stmt) != method) continue;
+    const ir::StmtId loop = tree.Parent(stmt);
+    const ir::ExprId item = ir::OperandOf(module[yield]);
+    if (!loop || !item || module[loop].kind != ir::StmtKind::For || module[item].kind != ir::ExprKind::Name) return false;
+    const ir::Expr& target = module[ir::ValueOf(module[loop])];
+    const ir::Expr& iterable = module[ir::AssignedOf(module[loop])];
+    const bool is_number = target.kind == ir::ExprKind::Name && ir::NameOf(target) == ir::NameOf(module[item]) && iterable.kind == ir::ExprKind::Call &&
+                           context.values.External(context.facts.value(module_id, ir::CalleeOf(iterable))) == "builtins.range";
+    if (!is_number) return false;
+    is_any = true;
+  }
+  return is_any;
+}
+
+// A sampler that yields single indices, on every path.
 bool YieldsIndices(const Context& context, ValueId value) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
   return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
+    if (context.facts.values_store[leaf].kind == ValueKind::Instance) {
+      return context.values.IsA(leaf, "torch.utils.data.Sampler") && IteratesOverNumbers(context, binding::ClassId{context.facts.values_store[leaf].a});
+    }
     if (context.facts.values_store[leaf].kind != ValueKind::Object) return false;
     const std::string_view name = context.program.text(base::NameId{context.facts.values_store[leaf].a});
     return context.values.IsA(leaf, "torch.utils.data.Sampler") && !name.ends_with("BatchSampler") && !name.ends_with(".Sampler");
@@ -67,7 +95,8 @@ extern const Rule SamplerAsBatchSampler = {
 ## What it finds
 
 A `DataLoader` whose `batch_sampler` is a sampler that yields single indices (`DistributedSampler`,
-`RandomSampler` and their kin), also by way of a dictionary of options.
+`RandomSampler` and their kin, or a class of the project whose `__iter__` yields the numbers of a `range`),
+also by way of a dictionary of options.
 
 ## Why it hurts
 

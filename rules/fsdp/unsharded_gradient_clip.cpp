@@ -134,7 +134,8 @@ extern const Rule UnshardedGradientClip = {
 ## What it finds
 
 `torch.nn.utils.clip_grad_norm_(model.parameters(), ...)` where `model` is wrapped in
-`FullyShardedDataParallel` (FSDP1); the parameters may be in a list or a variable, or a helper may be given them.
+`FullyShardedDataParallel` (FSDP1); the parameters may be in a list or a variable, or a helper may be given
+them.
 
 ## Why it hurts
 

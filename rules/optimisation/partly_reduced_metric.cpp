@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/ir/bindings.h"
 #include "analyzer/objects/definitions.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -198,6 +199,7 @@ class Ratios {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
     const ir::Module& module = context_.program.modules[module_id];
     if (!tensor) return;
+    if (const ir::StmtId adds = AddsInRounds(call, tensor)) return ReportCumulative(call, tensor, adds);
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::Stmt& stmt = module[ir::StmtId{i}];
       if (stmt.kind != ir::StmtKind::AugAssign || static_cast<ir::BinaryOp>(stmt.op) != ir::BinaryOp::Add) continue;
@@ -205,15 +207,57 @@ class Ratios {
       const ir::ExprId total = ir::ValueOf(stmt);
       if (module[total].kind != ir::ExprKind::Attribute || !TextOf(context_, module_id, total).starts_with("self.")) continue;
       if (!IsKept(call, total, tensor)) continue;
-      Finding finding = FindingAt(context_, kAR409, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
-                                  {"`{}` keeps the sum over all ranks and adds to it: the next reduction counts that sum once per rank",
-                                   {Quoted(context_, {call.function, total})}});
-      AddLabel(finding, finding.span, LabelRole::Primary, {"sums values that are already summed", {}});
-      AddLabel(finding, module.span(ir::StmtId{i}), LabelRole::Why, {"adds to what was kept", {}});
-      finding.help = {"reduce only the new part, or reduce a copy where the result is read", {}};
-      sink_.push_back(std::move(finding));
-      return;
+      return ReportCumulative(call, total, ir::StmtId{i});
     }
+  }
+
+  void ReportCumulative(const KnownCall& call, ir::ExprId total, ir::StmtId adds) {
+    Finding finding = FindingAt(context_, kAR409, Severity::Warning, Confidence::Likely, Site{call.function, call.expr},
+                                {"`{}` keeps the sum over all ranks and adds to it: the next reduction counts that sum once per rank",
+                                 {Quoted(context_, {call.function, total})}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"sums values that are already summed", {}});
+    AddLabel(finding, context_.program.module_of(call.function).span(adds), LabelRole::Why, {"adds to what was kept", {}});
+    finding.help = {"reduce only the new part, or reduce a copy where the result is read", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // `for x in loader: total += f(x); dist.all_reduce(total)`, where no round sets or divides the total.
+  ir::StmtId AddsInRounds(const KnownCall& call, ir::ExprId tensor) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround({call.function, call.expr});
+    const ValueId op = context_.index.Arg(call, "op");
+    const bool sums = !op || context_.values.External(op).ends_with("ReduceOp.SUM");
+    if (loops.empty() || !sums || module[tensor].kind != ir::ExprKind::Name) return {};
+    const ir::Tree& tree = context_.index.tree(module_id);
+    ir::StmtId adds;
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      if (context_.index.FunctionOf(module_id, id) != call.function || !tree.Holds(loops.front(), id)) continue;
+      bool binds = false;
+      ir::ForEachBinding(module, module[id], [&](const ir::Binding& binding) { binds = binds || binding.name == ir::NameOf(module[tensor]); });
+      if (!binds) continue;
+      const bool is_sum = module[id].kind == ir::StmtKind::AugAssign && static_cast<ir::BinaryOp>(module[id].op) == ir::BinaryOp::Add;
+      if (!is_sum) return {};
+      const ValueId added = context_.facts.value(module_id, ir::AssignedOf(module[id]));
+      // In the innermost loop around both, and of a rank's own batches.
+      const bool is_before = module[id].begin < module[call.expr].begin && added && IsOfItsShare(added);
+      if (is_before && context_.index.LoopsAround(module_id, id).size() >= loops.size()) adds = id;
+    }
+    return adds && !IsChangedInPlace(call, tensor, loops.front()) ? adds : ir::StmtId::None();
+  }
+
+  // `total.zero_()`, `total.div_(world_size)`.
+  bool IsChangedInPlace(const KnownCall& call, ir::ExprId tensor, ir::StmtId loop) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+      const ir::StmtId stmt = tree.StatementOf(id);
+      if (callee.kind != ir::ExprKind::Attribute || !stmt || !tree.Holds(loop, stmt)) return false;
+      return objects::IsSameChain(module, ir::ObjectOf(callee), tensor) && context_.program.text(ir::AttrOf(callee)).ends_with("_");
+    });
   }
 
   // The reduced tensor is the total itself, or made of it and put back into it afterwards.
@@ -271,6 +315,7 @@ extern const Rule PartlyReducedMetric = {
 
 * A division of which one side was reduced over the ranks and the other is what this rank counted: two
   variables, two items of a table, or two fields of an object that all of its methods add to.
+* A running total that is reduced in place in each round of the loop that adds to it, and not set anew.
 * A running total of an object that is reduced in place, or put back after it was reduced, by the method that
   adds to it.
 
