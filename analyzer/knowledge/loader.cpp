@@ -154,6 +154,9 @@ class Loader {
     const bool has_literals = reader.Has("literals");
     ReadLanguages(reader);
     bypasses_torch_ = reader.Flag("bypasses_torch");
+    for (const std::string_view release : reader.Texts("seen_in")) {
+      if (release.empty() || !IsRelease(release)) reader.Fail("seen_in", fmt::format("`{}` is not a release; write seen_in = [\"2.6\"]", release));
+    }
     ReadSections(reader, "module", [this](TableReader& table) { ReadModule(table); });
     ReadSections(reader, "class", [this](TableReader& table) { ReadClass(table); });
     ReadSections(reader, "function", [this](TableReader& table) { ReadEntry(table, EntryKind::Function); });

@@ -81,6 +81,11 @@ TEST_F(LoaderTest, ReleasesAreNumbers) {
   EXPECT_THAT(Error("[[function]]\nname = \"ours.g\"\nsince = \"2.\"\n"), HasSubstr("`2.` is not a release; write since = \"2.6\""));
 }
 
+TEST_F(LoaderTest, ReleasesInWhichAFileWasReadAreNumbers) {
+  EXPECT_EQ(Error("seen_in = [\"0.11.0\", \"0.33\"]\n"), "");
+  EXPECT_THAT(Error("seen_in = [\"latest\"]\n"), HasSubstr("`latest` is not a release"));
+}
+
 TEST_F(LoaderTest, WhatIsNearlyKnownIsMisspelt) {
   ASSERT_TRUE(knowledge_.Load("theirs.toml", std::string(kHead) + "[[function]]\nname = \"theirs.all_reduce\"\noperation = \"all_reduce\"\n"));
   EXPECT_THAT(Error("[[function]]\nname = \"ours.f\"\noperation = \"all_redcue\"\n"), HasSubstr("unknown operation `all_redcue`; did you mean `all_reduce`?"));
