@@ -14,9 +14,10 @@ namespace {
 // A script that comes to more files is one of a framework, whose arguments come from everywhere.
 constexpr size_t kMostFiles = 300;
 
-// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks or makes a process group.
-const std::array<std::string, 10> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn",
-                                            "init_process_group"};
+// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks, makes a process group
+// or lets several ranks work on one batch.
+const std::array<std::string, 13> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn",
+                                            "init_process_group", ".pipe", "megatron", "distributed.tensor"};
 
 class ScriptReader {
  public:

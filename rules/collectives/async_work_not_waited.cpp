@@ -522,8 +522,9 @@ waits for, or whose tensor is read or written in the same function before `wait(
 Also an optimizer that steps while gradients are still being reduced, wherever their handles are
 kept, and a second operation that begins on the buffer of one that runs, on another group.
 
-In C and C++: a buffer of `MPI_Irecv`, `MPI_Isend` or a non-blocking collective that is touched before the function names
-its request again. What is sent may be read there, and not written; what is received may be neither.
+In C and C++: a buffer of `MPI_Irecv`, `MPI_Isend` or a non-blocking collective that is touched before
+the function names its request again. What is sent may be read there, and not written; what is received
+may be neither.
 
 ## Why it hurts
 
@@ -553,14 +554,14 @@ grad /= world_size
 
 ## When it is silent
 
-* The handle is returned, stored in an attribute or container, passed on or captured: somebody else
-  may wait.
+* The handle is returned, stored in an attribute or container, passed on or captured: somebody else may
+  wait.
 * Only shape, type or device of the tensor is read, or a view of it is made.
 * A later operation of the same group is waited for: they run in the order in which they begin.
 * The device is waited for instead: `torch.cuda.synchronize()`, `wait_stream`, a barrier.
 * A sent tensor is only read, or its handle dropped and the tensor left alone.
-* In C and C++, another item of the buffer is touched, one whose index is not written as in the call, or the request came in as a
-  parameter.
+* In C and C++, another item of the buffer is touched, one whose index is not written as in the call, or
+  the request came in as a parameter.
 * `async_op` is a variable whose value is not known.
 
 ## Fix

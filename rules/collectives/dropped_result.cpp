@@ -58,14 +58,14 @@ extern const Rule DroppedResult = {
 ## What it finds
 
 A collective that gives its result back and leaves its argument alone, called as a statement of its own:
-`torch.distributed.nn.all_reduce`, the functional collectives of PyTorch, `horovod.torch.allreduce`, `Accelerator.gather` and
-`reduce`, `Fabric.all_reduce`, mpi4py's `allreduce` and `bcast`.
+`torch.distributed.nn.all_reduce`, the functional collectives of PyTorch, `horovod.torch.allreduce`,
+`Accelerator.gather` and `reduce`, `Fabric.all_reduce`, mpi4py's `allreduce` and `bcast`.
 
 ## Why it hurts
 
-`torch.distributed.all_reduce` works in place, and its namesakes do not. The ranks meet, wait for each other, and each goes on
-with what it had before: a loss, a count or a statistic of one rank's share, scaled as if it were that of all. Nothing fails, and
-nothing tells.
+`torch.distributed.all_reduce` works in place, and its namesakes do not. The ranks meet, wait for each
+other, and each goes on with what it had before: a loss, a count or a statistic of one rank's share,
+scaled as if it were that of all. Nothing fails, and nothing tells.
 
 ## Wrong
 
@@ -88,12 +88,19 @@ loss = statistic / world_size
 ## When it is silent
 
 * The result is assigned, returned, passed on or asked for.
-* The function changes its argument as well, as `torch.distributed.all_reduce`, `allreduce_` of Horovod and mpi4py's `Allreduce` do.
+* The function changes its argument as well, as `torch.distributed.all_reduce`, `allreduce_` of Horovod
+  and mpi4py's `Allreduce` do.
 * Tests, and notebooks, which show what a line returns.
 
 ## Fix
 
-Take the result. Where no gradient has to flow through it, `torch.distributed.all_reduce` changes the tensor in place.
+Take the result. Where no gradient has to flow through it, `torch.distributed.all_reduce` changes the
+tensor in place.
+
+## Proof
+
+None: no rank waits, the numbers are wrong. Print the argument on each rank before and after the call: it
+is the same.
 )md",
     .check = CheckDroppedResult};
 

@@ -47,14 +47,14 @@ extern const Rule UnmatchedPointToPoint = {
     .explanation = R"md(
 ## What it finds
 
-Blocking sends and receives whose ranks wait for each other: all ranks send first and receive
-second, both sides of a pair receive first, a barrier stands between a send and its receive, or a
-receive that was begun is waited for before the other rank can send. And sends or receives of a
-whole program that no rank answers, because the tag, the communicator or the rank is another one,
-or that are answered with another type or with more elements than there is room for. The operations
-of all ranks of a small job are run step by step; what cannot go on is reported. Loops over ranks,
-`for (source = 1; source < size; ++source) MPI_Recv(...)`, are run round by round. A partner beyond the last rank answers nobody,
-if there is one in jobs of every size.
+Blocking sends and receives whose ranks wait for each other: all ranks send first and receive second,
+both sides of a pair receive first, a barrier stands between a send and its receive, or a receive that
+was begun is waited for before the other rank can send. And sends or receives of a whole program that no
+rank answers, because the tag, the communicator or the rank is another one, or that are answered with
+another type or with more elements than there is room for. The operations of all ranks of a small job are
+run step by step; what cannot go on is reported. Loops over ranks, `for (source = 1; source < size;
+++source) MPI_Recv(...)`, are run round by round. A partner beyond the last rank answers nobody, if there
+is one in jobs of every size.
 
 ## Why it hurts
 
