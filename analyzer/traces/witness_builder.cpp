@@ -172,6 +172,7 @@ class WitnessBuilder {
     for (uint32_t rank = 0; rank < ops->size(); ++rank) {
       int open = 0;
       uint32_t batch = 0;
+      std::optional<SiteId> batched_at;   // where the last one was put together
       std::erase_if((*ops)[rank], [&](SeqId id) {
         const knowledge::Operation& known = state_.traces.entry(sequences_[id].origin).operation;
         if (known.op_class == knowledge::OpClass::Batch) {
@@ -182,7 +183,11 @@ class WitnessBuilder {
         if (!IsPointToPoint(known.op_class)) return false;
         all_known = all_known && Peer(sequences_[id], rank) >= 0;
         const Batched batched = state_.traces.operation(sequences_[id].origin).batched;
-        if (batched == Batched::First) ++batch;
+        const SiteId site = state_.traces[sequences_[id].origin].site;
+        // What comes first in the list need not be issued on each rank.
+        const bool begins = batched == Batched::First || (batched == Batched::Later && batched_at != site);
+        if (begins) ++batch;
+        if (batched != Batched::Alone) batched_at = site;
         if (open > 0 || batched != Batched::Alone) batches_.emplace(id.index, batch);
         else if (known.always_async) not_waited_.insert(id.index);
         return false;
