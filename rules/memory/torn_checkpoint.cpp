@@ -308,9 +308,8 @@ class Checkpoints {
     const std::string name = NameOf(picked);
     const Site& place = PlaceOf(write);
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
-    const ir::Tree& tree = context_.index.tree(context_.program.funcs[place.function].module);
-    const auto [before, is_first] = findings_.insert({{place.function.index, tree.BlockOf(context_.index.StatementOf(place)).index, is_same_each_time}, sink_.size()});
-    // Files of one checkpoint, written one after the other, are one finding.
+    const auto [before, is_first] = findings_.insert({{place.function.index, is_same_each_time}, sink_.size()});
+    // What a function writes in one way, the parts of a checkpoint or the last one and the best one, is one finding.
     if (!is_first) return AddLabel(sink_[before->second], SpanOf(context_, place), LabelRole::Note, {"so is `{}` here", {name}});
     findings::Text message =
         is_same_each_time
@@ -340,7 +339,7 @@ class Checkpoints {
   const Context& context_;
   FindingSink& sink_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
-  std::map<std::tuple<uint32_t, uint32_t, bool>, size_t> findings_;  // by function, block and kind: the one in `sink_`
+  std::map<std::pair<uint32_t, bool>, size_t> findings_;  // by function and kind: the one in `sink_`
 };
 
 void CheckTornCheckpoint(const Context& context, FindingSink& sink) { Checkpoints(context, sink).Run(); }
