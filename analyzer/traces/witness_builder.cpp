@@ -172,7 +172,8 @@ class WitnessBuilder {
     for (uint32_t rank = 0; rank < ops->size(); ++rank) {
       int open = 0;
       uint32_t batch = 0;
-      std::optional<SiteId> batched_at;   // where the last one was put together
+      // Where the last one was put together.
+      std::optional<SiteId> batched_at;
       std::erase_if((*ops)[rank], [&](SeqId id) {
         const knowledge::Operation& known = state_.traces.entry(sequences_[id].origin).operation;
         if (known.op_class == knowledge::OpClass::Batch) {

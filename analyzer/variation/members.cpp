@@ -9,7 +9,7 @@ namespace allranks::variation {
 namespace {
 
 // Of a method, by subclasses: more are not followed.
-constexpr size_t kMostOverrides = 8;
+constexpr size_t kMostOverrides = 6;
 
 // What is read of objects of which nothing more is known, whichever of them it is.
 bool IsUnknownRead(const ValueStore& store, ValueId id) {
