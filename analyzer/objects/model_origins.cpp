@@ -16,6 +16,7 @@ namespace {
 constexpr int kLongestWay = 12;
 constexpr size_t kMostOrigins = 8;
 constexpr size_t kMostCallers = 12;
+constexpr int kMostSteps = 500;
 
 // An entry whose result is a wrapper around what it is given. One that changes the model in place (`replicate`) leaves none bare.
 bool PutsIntoWrapper(const knowledge::Entry& entry, std::string_view name, std::string_view operation) {
@@ -29,6 +30,7 @@ bool PutsIntoWrapper(const knowledge::Entry& entry, std::string_view name, std::
 struct ModelOrigins::Search {
   std::vector<ModelAt> found;
   std::vector<Site> on_way;  // places that are being asked about
+  int* steps = nullptr;      // that the question took so far: callers of callers are many
 };
 
 ModelOrigins::ModelOrigins(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
@@ -53,13 +55,14 @@ ModelOrigins::ModelOrigins(const binding::Program& program, const knowledge::Kno
 }
 
 std::vector<ModelAt> ModelOrigins::Of(const Site& place, Way way) const {
-  Search search;
+  int steps = 0;
+  Search search{.found = {}, .on_way = {}, .steps = &steps};
   if (!place.expr || !Add(place, way, search) || search.found.size() > kMostOrigins) return {};
   return search.found;
 }
 
 bool ModelOrigins::Add(const Site& place, Way way, Search& search) const {
-  if (!place.expr || search.on_way.size() > kLongestWay) return false;
+  if (!place.expr || search.on_way.size() > kLongestWay || ++*search.steps > kMostSteps) return false;
   // Asked about already: what it may be is being put together.
   if (std::ranges::count(search.on_way, place) > 0) return true;
   search.on_way.push_back(place);
@@ -92,7 +95,7 @@ bool ModelOrigins::Add(const Site& place, Way way, Search& search) const {
 
 // The origins of a place, with another shell.
 bool ModelOrigins::AddWrapped(const Site& model, Shell shell, Way way, Search& search) const {
-  Search inner{.found = {}, .on_way = search.on_way};
+  Search inner{.found = {}, .on_way = search.on_way, .steps = search.steps};
   if (!Add(model, way, inner)) return false;
   for (ModelAt at : inner.found) {
     at.shell = shell;
@@ -103,7 +106,7 @@ bool ModelOrigins::AddWrapped(const Site& model, Shell shell, Way way, Search& s
 
 // Only a wrapper has it; a model that has a part of this name is not followed.
 bool ModelOrigins::AddTakenOut(const Site& wrapper, Way way, Search& search) const {
-  Search inner{.found = {}, .on_way = search.on_way};
+  Search inner{.found = {}, .on_way = search.on_way, .steps = search.steps};
   if (!Add(wrapper, way, inner)) return false;
   bool is_wrapper = false;
   for (ModelAt at : inner.found) {
@@ -116,7 +119,7 @@ bool ModelOrigins::AddTakenOut(const Site& wrapper, Way way, Search& search) con
 }
 
 bool ModelOrigins::AddCopy(const Site& call, const Site& copied, Way way, Search& search) const {
-  Search inner{.found = {}, .on_way = search.on_way};
+  Search inner{.found = {}, .on_way = search.on_way, .steps = search.steps};
   if (!Add(copied, way, inner)) return false;
   for (const ModelAt& at : inner.found) {
     const ModelAt copy = {.made = call, .shell = at.shell == Shell::Wrapped ? Shell::Wrapped : Shell::Bare};
@@ -277,7 +280,7 @@ bool ModelOrigins::AddIfMade(const Site& call, Way way, Search& search) const {
   const ir::Module& module = program_.module_of(call.function);
   bool is_given_model = false;
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
-    Search inner{.found = {}, .on_way = search.on_way};
+    Search inner{.found = {}, .on_way = search.on_way, .steps = search.steps};
     const bool is_known = Add({call.function, ir::ArgAt(module, module[call.expr], i).value}, way, inner);
     is_given_model = is_given_model || (is_known && !inner.found.empty());
   }
@@ -328,7 +331,7 @@ bool ModelOrigins::AddReturned(const Site& call, FuncId function, Way way, Searc
   if (program_.function(function).is_generator) return false;
   std::vector<Site> inner_way(way.begin(), way.end());
   inner_way.push_back(call);
-  Search inner{.found = {}, .on_way = search.on_way};
+  Search inner{.found = {}, .on_way = search.on_way, .steps = search.steps};
   bool is_any = false;
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];

@@ -271,6 +271,8 @@ void FunctionCheck::CheckPointToPoint() {
   for (const World& world : WorldsFor(nodes_.mentions)) {
     // Partners that are named are there.
     if (static_cast<int64_t>(world.size()) <= nodes_.mentions.largest) continue;
+    // `(rank + 8) % 16` is meant for sixteen.
+    if (!is_for_any && nodes_.mentions.divisor > 0 && nodes_.mentions.divisor == LargestStep() && world.size() > nodes_.mentions.divisor) continue;
     largest = std::max(largest, world.size());
     switch (RunWorld(world, is_for_any, false, &ends_well)) {
       case WorldRun::Outside:
@@ -285,7 +287,25 @@ void FunctionCheck::CheckPointToPoint() {
   }
   // `recv(rank + 1)` of the last rank, whatever the size of the job: not a program for other sizes.
   constexpr uint32_t kTelling = 4;
-  if (outside && is_always_outside && largest >= kTelling) static_cast<void>(RunWorld(*outside, is_for_any, true, &ends_well));
+  const bool is_large = largest >= kTelling && largest > 2 * LargestStep();
+  if (outside && is_always_outside && is_large) static_cast<void>(RunWorld(*outside, is_for_any, true, &ends_well));
+}
+
+// The largest number that a partner is made of: `rank ^ 8` is meant for a job of sixteen.
+uint32_t FunctionCheck::LargestStep() const {
+  uint32_t largest = 0;
+  const auto visit = [&](auto&& self, ValueId id, int depth) -> void {
+    constexpr int kDeepest = 8;
+    if (!id || depth > kDeepest) return;
+    const variation::Value& value = state_.values[id];
+    if (value.kind == variation::ValueKind::Int && value.b == 0) largest = std::max(largest, std::min(value.a, kMostRanks));
+    for (const ValueId kid : state_.values.Kids(id)) self(self, kid, depth + 1);
+  };
+  for (const TraceId op : nodes_.ops) {
+    visit(visit, traces_.operation(op).peer, 0);
+    visit(visit, traces_.operation(op).from, 0);
+  }
+  return largest;
 }
 
 // One world: `with_outside`, a partner that is not there is waited for.

@@ -121,6 +121,7 @@ class FunctionCheck {
   void CheckPointToPoint();
   WorldRun RunWorld(const World& world, bool is_for_any, bool with_outside, bool* ends_well);
   bool IsWholeProgram() const;
+  uint32_t LargestStep() const;
   bool MayBeElsewhere(bool sends, bool receives) const;
   std::unordered_set<uint32_t> SitesIn(TraceId root) const;
   bool ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks, const MessagesRun& run,

@@ -235,7 +235,7 @@ class Epochs {
     if (call.function != loop.iterable.function || !stmt || context_.index.tree(module_id).Parent(stmt) != loop.loop) return false;
     if (ir::ArgCount(module, module[call.expr]) != 1) return false;
     const ir::Expr& epoch = module[ir::ArgAt(module, module[call.expr], 0).value];
-    if (epoch.kind != ir::ExprKind::Name) return false;
+    if (epoch.kind != ir::ExprKind::Name || !CountsEpochsFromZero(call, ir::NameOf(epoch))) return false;
     bool is_changed = false;
     const auto look = [&](const ir::Stmt& each) {
       ir::ForEachBinding(module, each, [&](const ir::Binding& binding) { is_changed = is_changed || binding.name == ir::NameOf(epoch); });
@@ -243,6 +243,22 @@ class Epochs {
     look(module[loop.loop]);
     ir::ForEachBlock(module, module[loop.loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
     return !is_changed;
+  }
+
+  // `for epoch in range(epochs)`: a sampler begins with the order of epoch 0.
+  bool CountsEpochsFromZero(const Site& call, base::NameId name) const {
+    const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    return std::ranges::any_of(context_.index.LoopsAround(call), [&](ir::StmtId loop) {
+      if (module[loop].kind != ir::StmtKind::For) return false;
+      const ir::Expr& target = module[ir::ValueOf(module[loop])];
+      const ValueId range = context_.facts.value(module_id, ir::AssignedOf(module[loop]));
+      if (target.kind != ir::ExprKind::Name || ir::NameOf(target) != name || !range || context_.values[range].kind != ValueKind::Derived) return false;
+      const base::NameId made_by = context_.facts.values_store.OperationOf(context_.values[range].a);
+      const auto ends = context_.facts.values_store.Kids(range);
+      if (!made_by || context_.program.text(made_by) != "builtins.range" || ends.empty()) return false;
+      return ends.size() == 1 || context_.values.Int(ends[0]).value_or(0) == 0;
+    });
   }
 
   void ReportLate(const LoaderLoop& loop, const Site& call) {

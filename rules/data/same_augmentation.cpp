@@ -250,28 +250,32 @@ class EqualWorkers {
     return found == made.end() || context_.values.MadeWith(loader, "num_workers") ? std::nullopt : std::optional(*found);
   }
 
-  // The program names that option somewhere, and no other that tells workers apart.
+  // The program has that option as a key somewhere, and names no other that tells workers apart.
   bool MayHaveWorkers(const Site& made) {
     const std::vector<ir::ModuleId>& files = calls_.FilesOf(ModuleOf(made));
-    const auto named = [&](std::string_view option) { return std::ranges::any_of(files, [&](ir::ModuleId file) { return Names(file, option); }); };
-    return named("num_workers") && !named("worker_init_fn") && !named("generator");
+    const auto any = [&](auto names, std::string_view option) {
+      return std::ranges::any_of(files, [&](ir::ModuleId file) { return (this->*names)(file, option); });
+    };
+    const auto named = [&](std::string_view option) { return any(&EqualWorkers::HasText, option) || any(&EqualWorkers::HasKeyword, option); };
+    return any(&EqualWorkers::HasText, "num_workers") && !named("worker_init_fn") && !named("generator");
   }
 
-  // As a keyword or a text.
-  bool Names(ir::ModuleId file, std::string_view option) const {
+  bool HasKeyword(ir::ModuleId file, std::string_view option) const {
     const ir::Module& module = context_.program.modules[file];
-    const auto is_keyword = [&](ir::ExprId call) {
+    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Call), [&](ir::ExprId call) {
       for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
         const ir::Arg arg = ir::ArgAt(module, module[call], i);
         if (arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == option) return true;
       }
       return false;
-    };
-    const auto is_text = [&](ir::ExprId text) {
+    });
+  }
+
+  bool HasText(ir::ModuleId file, std::string_view option) const {
+    const ir::Module& module = context_.program.modules[file];
+    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Constant), [&](ir::ExprId text) {
       return ir::ConstantKindOf(module[text]) == ir::ConstantKind::Str && context_.program.text(ir::TextOf(module[text])) == option;
-    };
-    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Constant), is_text) ||
-           std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Call), is_keyword);
+    });
   }
 
   bool HasWorkers(ValueId loader) const {

@@ -38,7 +38,7 @@ class Backward {
       if (!model || IsWithoutGradients(Site{backward_.function, expr}) || !parts.Holds(expr)) continue;
       return Report(expr, {backward_.function, model}, sink);
     }
-    if (origins_.wrappings().empty()) return;
+    if (origins_.wrappings().empty() || HandlesGradients()) return;
     VisitWay(loss, {}, is_synced, sink);
   }
 
@@ -54,6 +54,23 @@ class Backward {
     const bool is_handed = known == "accelerate.Accelerator.backward" || known == "lightning.fabric.Fabric.backward";
     if (is_handed) return ir::ArgAt(module_, module_[backward_.expr], 0).value;
     return ir::ArgCount(module_, module_[backward_.expr]) > 0 ? ir::ExprId::None() : ir::ObjectOf(callee);
+  }
+
+  // What is done with `.grad` beside the backward is the program's own business: it reduces them itself, or wants those of the input.
+  bool HandlesGradients() const {
+    if (ReadsGradients(backward_.function)) return true;
+    return std::ranges::any_of(context_.facts.functions[backward_.function].calls,
+                               [&](const auto& call) { return call.second.function && ReadsGradients(call.second.function); });
+  }
+
+  bool ReadsGradients(FuncId function) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Function& definition = context_.program.function(function);
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
+      return is_inside && context_.program.text(ir::AttrOf(module[id])) == "grad";
+    });
   }
 
   // A call of a model whose gradients go into the loss, and on which way of calls.

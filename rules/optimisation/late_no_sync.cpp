@@ -46,6 +46,17 @@ ir::ExprId NoSyncOf(const Context& context, const objects::Site& site) {
   return {};
 }
 
+// How often a function names it.
+size_t CountNoSync(const Context& context, FuncId function) {
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Function& definition = context.program.function(function);
+  return static_cast<size_t>(std::ranges::count_if(context.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+    const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
+    return is_inside && context.program.text(ir::AttrOf(module[id])) == "no_sync";
+  }));
+}
+
 // The block before the call that computes gradients, with the forward in it.
 void AddForward(const Context& context, const objects::Site& caller, Finding& finding) {
   const ir::ModuleId module_id = context.program.funcs[caller.function].module;
@@ -210,7 +221,8 @@ bool RanUnderNoSync(const Context& context, const objects::Site& item) {
       if (module[around].kind != ir::StmtKind::With) continue;
       const auto items = ir::WithItemsOf(module, module[around]);
       const bool is_same = std::ranges::any_of(items, [&](const ir::WithItem& each) {
-        const ir::ExprId other = ModelIn(context, module, each.context);
+        const ir::ExprId made = NoSyncOf(context, {item.function, each.context});
+        const ir::ExprId other = made ? ModelIn(context, module, made) : ir::ExprId();
         return other && objects::IsSameChain(module, other, model);
       });
       if (is_same) return true;
@@ -278,6 +290,8 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       const FuncId function = context.index.FunctionOf(module_id, id);
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
       const ir::ExprId no_sync = NoSyncOf(context, {function, item->context});
+      // Of several which one encloses what is not followed.
+      if (no_sync != item->context && CountNoSync(context, function) > 1) continue;
       if (RunsForward(context, {function, *loss}, no_sync) || DecidesInBackward(context, calls, {function, no_sync}) ||
           RanUnderNoSync(context, {function, no_sync})) {
         continue;
