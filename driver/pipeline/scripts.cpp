@@ -14,15 +14,16 @@ namespace {
 // A script that comes to more files is one of a framework, whose arguments come from everywhere.
 constexpr size_t kMostFiles = 300;
 
-// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks, makes a process group
-// or lets several ranks work on one batch.
-const std::array<std::string, 13> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn",
-                                            "init_process_group", ".pipe", "megatron", "distributed.tensor"};
+// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks or makes a process group.
+const std::array<std::string, 10> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn",
+                                            "init_process_group"};
+// One of these in a file that imports what lets several ranks work on one batch; of such a file nothing else is asked.
+const std::array<std::string, 3> kOfBatches = {"deepspeed", "megatron", "distributed.tensor"};
 
 class ScriptReader {
  public:
   ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Selection& selection, const Parsed& parsed, base::Interner& names)
-      : in_(input), graph_(graph), selection_(selection), parsed_(parsed), names_(names), words_(kWords) {
+      : in_(input), graph_(graph), selection_(selection), parsed_(parsed), names_(names), words_(kWords), of_batches_(kOfBatches) {
     for (const ir::Module& module : parsed.modules) by_path_.emplace(parsed.files[module.file].path, &module);
   }
 
@@ -60,7 +61,7 @@ class ScriptReader {
     if (const auto parsed = by_path_.find(shown); parsed != by_path_.end() && path.ends_with(".py")) {
       const std::string_view text = parsed_.files[parsed->second->file].text;
       file.imports = ImportsOf(path, text);
-      if (MayTakeOptions(text)) file.options = objects::OptionsOf(*parsed->second, names_);
+      file.options = OptionsIn(text, *parsed->second);
       return file;
     }
     base::Result<std::string> text = in_.Read(path);
@@ -68,14 +69,19 @@ class ScriptReader {
     file.options.is_open = !text || text->size() > kLargestSource;
     if (file.options.is_open) return file;
     file.imports = ImportsOf(path, *text);
-    if (!MayTakeOptions(*text)) return file;
+    if (!words_.Mentions(*text) && !of_batches_.Mentions(*text)) return file;
     const base::Result<source::SourceFile> source = source::MakeSourceFile(shown, std::move(*text));
     file.options.is_open = !source;
-    if (source) file.options = objects::OptionsOf(python::Lower(*source, source::FileId{0}, names_), names_);
+    if (source) file.options = OptionsIn(source->text, python::Lower(*source, source::FileId{0}, names_));
     return file;
   }
 
-  bool MayTakeOptions(std::string_view text) const { return words_.Mentions(text); }
+  objects::ModuleOptions OptionsIn(std::string_view text, const ir::Module& module) {
+    if (words_.Mentions(text)) return objects::OptionsOf(module, names_);
+    objects::ModuleOptions options;
+    if (of_batches_.Mentions(text)) options.shares_batches = objects::OptionsOf(module, names_).shares_batches;
+    return options;
+  }
 
   std::vector<std::string> ImportsOf(const std::string& path, std::string_view text) {
     std::vector<std::string> imports;
@@ -111,6 +117,7 @@ class ScriptReader {
   const Parsed& parsed_;
   base::Interner& names_;
   Prefilter words_;
+  Prefilter of_batches_;
   std::unordered_map<std::string_view, const ir::Module*> by_path_;   // as shown
   std::unordered_map<std::string, std::string> resolved_;             // by folder and import
   std::unordered_map<std::string, File> files_;                       // relative to the root
