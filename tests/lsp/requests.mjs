@@ -48,7 +48,7 @@ test('watched files and settings of the editor', async (t) => {
   const { params } = await client.until('a registration', () => client.asked.find((each) => each.method === 'client/registerCapability'));
   assert.deepEqual(params.registrations.map((each) => each.method).sort(), ['workspace/didChangeConfiguration', 'workspace/didChangeWatchedFiles']);
   await client.until('the settings to be asked for', () => client.asked.find((each) => each.method === 'workspace/configuration'));
-  client.settings = { minConfidence: 'certain', select: 7 };
+  client.settings = { minConfidence: 'likely', select: 7 };
   await client.tell('workspace/didChangeConfiguration', { settings: null });
   await client.untilCodes('train.py', 'AR101');
   await client.until('a word on the wrong setting', () => client.notifications.find((each) => /allranks.select/.test(each.params.message)));
