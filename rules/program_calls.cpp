@@ -50,6 +50,16 @@ std::vector<Site> CallsIn(const Context& context, binding::FuncId function) {
   return calls;
 }
 
+size_t CountAttribute(const Context& context, binding::FuncId function, std::string_view attribute) {
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Function& definition = context.program.function(function);
+  return static_cast<size_t>(std::ranges::count_if(context.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+    const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
+    return is_inside && context.program.text(ir::AttrOf(module[id])) == attribute;
+  }));
+}
+
 std::string_view MethodOf(const Context& context, const Site& call) {
   const ir::Module& module = context.program.module_of(call.function);
   if (module[call.expr].kind != ir::ExprKind::Call) return {};

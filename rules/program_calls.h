@@ -43,6 +43,8 @@ class ProgramCalls {
 
 // The call expressions in the body of a function, whatever they call.
 std::vector<objects::Site> CallsIn(const Context& context, binding::FuncId function);
+// How often an attribute is named in the text of a function, the functions in it included.
+size_t CountAttribute(const Context& context, binding::FuncId function, std::string_view attribute);
 // The name of the method that a call calls, `step` of `optimizer.step()`; empty if it calls something else.
 std::string_view MethodOf(const Context& context, const objects::Site& call);
 // The calls of a method of this name in a function, where the text of the object holds `object`.

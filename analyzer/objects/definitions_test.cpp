@@ -11,22 +11,16 @@ class DefinitionsTest : public ObjectsTest {
   std::string Of(std::string text) {
     Read(std::move(text));
     const Definitions definitions(program(), index());
-    const ir::ModuleId module_id{0};
-    const ir::Module& module = program().modules[module_id];
-    for (const ir::ExprId call : index().ExprsOf(module_id, ir::ExprKind::Call)) {
-      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-      if (callee.kind != ir::ExprKind::Name || program().text(ir::NameOf(callee)) != "asked") continue;
-      const FuncId function = index().FunctionOf(module_id, index().tree(module_id).StatementOf(call));
-      const Site place = {function, ir::ArgAt(module, module[call], 0).value};
-      bool is_set_before = false;
-      std::string lines;
-      for (const Definition& each : definitions.Reaching(place, definitions.To(function, place.expr), is_set_before)) {
-        const ir::ExprId shown = each.value ? each.value : ir::ValueOf(module[each.stmt]);
-        lines += std::to_string(Line({function, shown})) + " ";
-      }
-      return lines + (is_set_before ? "!" : "");
+    const Site place = Asked();
+    if (!place.expr) return "asked() is not called";
+    const ir::Module& module = program().module_of(place.function);
+    bool is_set_before = false;
+    std::string lines;
+    for (const Definition& each : definitions.Reaching(place, definitions.To(place.function, place.expr), is_set_before)) {
+      const ir::ExprId shown = each.value ? each.value : ir::ValueOf(module[each.stmt]);
+      lines += std::to_string(Line({place.function, shown})) + " ";
     }
-    return "asked() is not called";
+    return lines + (is_set_before ? "!" : "");
   }
 };
 

@@ -14,24 +14,18 @@ class ModelOriginsTest : public ObjectsTest {
     Read("from torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n" + std::move(text));
     const Reach reach(program(), knowledge(), facts(), index());
     const ModelOrigins origins(program(), knowledge(), facts(), index(), reach);
-    const ir::ModuleId module_id{0};
-    const ir::Module& module = program().modules[module_id];
-    for (const ir::ExprId call : index().ExprsOf(module_id, ir::ExprKind::Call)) {
-      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-      if (callee.kind != ir::ExprKind::Name || program().text(ir::NameOf(callee)) != "asked") continue;
-      const FuncId function = index().FunctionOf(module_id, index().tree(module_id).StatementOf(call));
-      std::vector<std::string> lines;
-      for (const ModelAt& at : origins.Of({function, ir::ArgAt(module, module[call], 0).value})) {
-        constexpr uint32_t kImports = 2;
-        const char shell = at.shell == Shell::Bare ? 'b' : at.shell == Shell::Wrapped ? 'w' : 't';
-        lines.push_back((at.made.expr ? std::to_string(Line(at.made) - kImports) : "param " + std::to_string(at.param)) + shell);
-      }
-      std::ranges::sort(lines);
-      std::string joined;
-      for (const std::string& line : lines) joined += (joined.empty() ? "" : " ") + line;
-      return joined.empty() ? "?" : joined;
+    const Site place = Asked();
+    if (!place.expr) return "asked() is not called";
+    std::vector<std::string> lines;
+    for (const ModelAt& at : origins.Of(place)) {
+      constexpr uint32_t kImports = 2;
+      const char shell = at.shell == Shell::Bare ? 'b' : at.shell == Shell::Wrapped ? 'w' : 't';
+      lines.push_back((at.made.expr ? std::to_string(Line(at.made) - kImports) : "param " + std::to_string(at.param)) + shell);
     }
-    return "asked() is not called";
+    std::ranges::sort(lines);
+    std::string joined;
+    for (const std::string& line : lines) joined += (joined.empty() ? "" : " ") + line;
+    return joined.empty() ? "?" : joined;
   }
 };
 

@@ -11,12 +11,7 @@ class ModuleBuffersTest : public ObjectsTest {
   HasBuffers Of(std::string text) {
     Read(std::move(text));
     const ModuleBuffers buffers(program(), knowledge(), facts());
-    for (const ir::ExprId call : index().ExprsOf(ir::ModuleId{0}, ir::ExprKind::Call)) {
-      const ir::Module& module = program().modules[ir::ModuleId{0}];
-      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-      const bool is_it = callee.kind == ir::ExprKind::Name && program().text(ir::NameOf(callee)) == "asked";
-      if (is_it) return buffers.Of(facts().value(ir::ModuleId{0}, ir::ArgAt(module, module[call], 0).value));
-    }
+    if (const Site place = Asked(); place.expr) return buffers.Of(facts().value(ir::ModuleId{0}, place.expr));
     ADD_FAILURE() << "asked() is not called";
     return HasBuffers::Unknown;
   }

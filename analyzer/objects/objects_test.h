@@ -38,6 +38,18 @@ class ObjectsTest : public ::testing::Test {
     return static_cast<uint32_t>(position);
   }
 
+  // What is handed to `asked(...)`; no expression: nothing calls it.
+  Site Asked() const {
+    const ir::ModuleId module_id{0};
+    const ir::Module& module = program().modules[module_id];
+    for (const ir::ExprId call : index().ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+      if (callee.kind != ir::ExprKind::Name || program().text(ir::NameOf(callee)) != "asked") continue;
+      return {index().FunctionOf(module_id, index().tree(module_id).StatementOf(call)), ir::ArgAt(module, module[call], 0).value};
+    }
+    return {};
+  }
+
   // The line of a place, counted from the first of the text that was read.
   uint32_t Line(const Site& site) const {
     const ir::Module& module = program().module_of(site.function);

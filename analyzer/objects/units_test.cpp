@@ -32,18 +32,12 @@ def main(args, data, optimizer, model):
     const Loading loading(program(), knowledge(), facts(), index());
     const Accumulation accumulation(program(), knowledge(), facts(), index(), reach);
     const Units units(program(), facts(), index(), values, loading, accumulation);
-    const ir::ModuleId module_id{0};
-    const ir::Module& module = program().modules[module_id];
-    for (const ir::ExprId call : index().ExprsOf(module_id, ir::ExprKind::Call)) {
-      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-      if (callee.kind != ir::ExprKind::Name || program().text(ir::NameOf(callee)) != "asked") continue;
-      const FuncId function = index().FunctionOf(module_id, index().tree(module_id).StatementOf(call));
-      const std::optional<Unit> unit = units.Of({function, ir::ArgAt(module, module[call], 0).value});
-      if (!unit) return "?";
-      return std::to_string(unit->samples) + " " + std::to_string(unit->batch) + " " + std::to_string(unit->ranks) + " " +
-             std::to_string(unit->micro_steps);
-    }
-    return "asked() is not called";
+    const Site place = Asked();
+    if (!place.expr) return "asked() is not called";
+    const std::optional<Unit> unit = units.Of(place);
+    if (!unit) return "?";
+    return std::to_string(unit->samples) + " " + std::to_string(unit->batch) + " " + std::to_string(unit->ranks) + " " +
+           std::to_string(unit->micro_steps);
   }
 };
 

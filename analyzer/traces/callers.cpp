@@ -1,20 +1,16 @@
 #include "analyzer/traces/callers.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace allranks::traces {
 namespace {
-
-bool IsProgram(const State& state, FuncId func) {
-  if (state.program.funcs[func].function == ir::kTopLevel) return true;
-  const bool is_c = state.program.module_of(func).language != ir::Language::Python;
-  return is_c && state.program.text(state.program.function(func).name) == "main";
-}
 
 class Search {
  public:
   explicit Search(const State& state) : state_(state), run_(state.program.funcs.size()), seen_(state.traces.size()) {}
 
+  // By FuncId: whether a program leads to it.
   std::vector<bool> FromPrograms() {
     for (uint32_t f = 0; f < run_.size(); ++f) {
       if (IsProgram(state_, FuncId{f})) Run(FuncId{f});
@@ -73,10 +69,14 @@ bool MakeUpForEachOther(const State& state, const Found& a, const Found& b) {
 
 }  // namespace
 
-std::vector<bool> RunByPrograms(const State& state) { return Search(state).FromPrograms(); }
+bool IsProgram(const State& state, FuncId func) {
+  if (state.program.funcs[func].function == ir::kTopLevel) return true;
+  const bool is_c = state.program.module_of(func).language != ir::Language::Python;
+  return is_c && state.program.text(state.program.function(func).name) == "main";
+}
 
 void AssumeCallers(const State& state, CheckResult* result) {
-  const std::vector<bool> run = RunByPrograms(state);
+  const std::vector<bool> run = Search(state).FromPrograms();
   std::vector<size_t> alone;
   for (size_t i = 0; i < result->found.size(); ++i) {
     if (!run[result->found[i].by.index]) alone.push_back(i);

@@ -1,14 +1,12 @@
 // What a difference rests on that stands in a function no program here calls.
 #pragma once
 
-#include <vector>
-
 #include "analyzer/traces/check.h"
 
 namespace allranks::traces {
 
-// By FuncId: whether a script's own statements or a `main` lead to it.
-std::vector<bool> RunByPrograms(const State& state);
+// Whether a function is where a program begins: the statements of a script, or the `main` of C and C++.
+bool IsProgram(const State& state, FuncId func);
 
 // Adds to the differences of functions that no program here runs that somebody calls them on every rank; and, where another such
 // method of the same class issues the same on just the other ranks, that it is not called for that: hooks of a framework, and

@@ -264,6 +264,8 @@ void FunctionCheck::CheckPointToPoint() {
     const auto by_size = [&](ValueId peer) { return peer && traces_.conditions().AsksForSize(peer); };
     return by_size(operation.peer) || by_size(operation.from);
   });
+  const uint32_t step = LargestStep();
+  const bool says_size = !is_for_any && step > 0 && nodes_.mentions.divisor == step;
   bool ends_well = false;
   std::optional<World> outside;
   bool is_always_outside = true;
@@ -272,7 +274,7 @@ void FunctionCheck::CheckPointToPoint() {
     // Partners that are named are there.
     if (static_cast<int64_t>(world.size()) <= nodes_.mentions.largest) continue;
     // `(rank + 8) % 16` is meant for sixteen.
-    if (!is_for_any && nodes_.mentions.divisor > 0 && nodes_.mentions.divisor == LargestStep() && world.size() > nodes_.mentions.divisor) continue;
+    if (says_size && world.size() > nodes_.mentions.divisor) continue;
     largest = std::max(largest, world.size());
     switch (RunWorld(world, is_for_any, false, &ends_well)) {
       case WorldRun::Outside:
@@ -287,7 +289,7 @@ void FunctionCheck::CheckPointToPoint() {
   }
   // `recv(rank + 1)` of the last rank, whatever the size of the job: not a program for other sizes.
   constexpr uint32_t kTelling = 4;
-  const bool is_large = largest >= kTelling && largest > 2 * LargestStep();
+  const bool is_large = largest >= kTelling && largest > 2 * step;
   if (outside && is_always_outside && is_large) static_cast<void>(RunWorld(*outside, is_for_any, true, &ends_well));
 }
 

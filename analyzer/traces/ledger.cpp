@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "analyzer/knowledge/words.h"
+#include "analyzer/traces/callers.h"
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/evaluate.h"
 #include "analyzer/traces/mentions.h"
@@ -111,8 +112,7 @@ class LedgerWalk {
     const TraceId trace = state_.trace_of[func.index];
     if (!trace) return;
     Assumptions assumed;
-    const bool is_script = state_.program.funcs[func].function == ir::kTopLevel;
-    if (!is_script && !IsMain(func)) assumed.Add(Assumption::CallerUnknown);
+    if (!IsProgram(state_, func)) assumed.Add(Assumption::CallerUnknown);
     if (limited_.contains(func.index) || beyond_.contains(func.index)) assumed.Add(Assumption::BoundReached);
     Visit(trace, assumed);
   }
@@ -124,12 +124,6 @@ class LedgerWalk {
   }
 
  private:
-  // C and C++ programs begin there.
-  bool IsMain(FuncId func) const {
-    return state_.program.module_of(func).language != ir::Language::Python &&
-           state_.program.text(state_.program.function(func).name) == "main";
-  }
-
   // Each node once for each set of assumptions that leads to it: sets are few, so this ends soon.
   void Visit(TraceId id, Assumptions assumed) {
     const Trace& trace = traces_[id];

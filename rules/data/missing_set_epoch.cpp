@@ -20,11 +20,10 @@ using variation::ValueKind;
 constexpr std::string_view kAR301 = "AR301";
 constexpr std::string_view kSetEpoch = "set_epoch";
 
-// An object that is told the epoch, and the file that tells it. Another program means another object, made alike or not.
+// An object that is told the epoch, and the call that tells it. Another program means another object, made alike or not.
 struct Told {
   ValueId object;
-  ir::ModuleId module;
-  Site site = {};
+  Site site;
 };
 
 // A call that tells a shuffling sampler the epoch, and the ranks that make it.
@@ -132,7 +131,7 @@ class Epochs {
     const size_t before = noted.size();
     context_.values.AnyPart(object, [&](ValueId part) {
       const bool is_it = context_.loading.IsDistributedSampler(part) || context_.loading.IsLoader(part);
-      if (is_it) noted.push_back({part, context_.program.funcs[site.function].module, site});
+      if (is_it) noted.push_back({part, site});
       return is_it && part == object;
     });
     return noted.size() > before;
@@ -162,7 +161,7 @@ class Epochs {
 
   void ReportLostCall(const Site& site, ValueId object) {
     for (const ValueId leaf : context_.values.Leaves(object)) {
-      lost_.push_back({leaf, context_.program.funcs[site.function].module});
+      lost_.push_back({leaf, site});
     }
     const ir::Module& module = context_.program.module_of(site.function);
     const ir::ExprId receiver = ir::ObjectOf(module[ir::CalleeOf(module[site.expr])]);
@@ -179,9 +178,11 @@ class Epochs {
   }
 
   bool Contains(const std::vector<Told>& list, ValueId value, ir::ModuleId module) {
-    return std::ranges::any_of(list, [&](const Told& each) {
-      return context_.values.MayBeSame(each.object, value) && IsOfProgram(module, each.module);
-    });
+    return std::ranges::any_of(list, [&](const Told& each) { return Tells(each, value, module); });
+  }
+
+  bool Tells(const Told& told, ValueId value, ir::ModuleId module) {
+    return context_.values.MayBeSame(told.object, value) && IsOfProgram(module, context_.program.funcs[told.site.function].module);
   }
 
   bool IsOfProgram(ir::ModuleId module, ir::ModuleId other) {
@@ -217,9 +218,9 @@ class Epochs {
     const std::vector<ValueId> samplers = context_.loading.DistributedSamplersOf(loop.loader);
     std::optional<Site> late;
     for (const Told& told : told_) {
-      const bool is_of_loop = context_.values.MayBeSame(told.object, loop.loader) ||
-                              std::ranges::any_of(samplers, [&](ValueId sampler) { return context_.values.MayBeSame(told.object, sampler); });
-      if (!is_of_loop || !IsOfProgram(program, told.module)) continue;
+      const bool is_of_loop = Tells(told, loop.loader, program) ||
+                              std::ranges::any_of(samplers, [&](ValueId sampler) { return Tells(told, sampler, program); });
+      if (!is_of_loop) continue;
       if (late || !IsInEachStep(told.site, loop)) return std::nullopt;
       late = told.site;
     }

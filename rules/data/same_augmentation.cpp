@@ -253,22 +253,18 @@ class EqualWorkers {
   // The program has that option as a key somewhere, and names no other that tells workers apart.
   bool MayHaveWorkers(const Site& made) {
     const std::vector<ir::ModuleId>& files = calls_.FilesOf(ModuleOf(made));
-    const auto any = [&](auto names, std::string_view option) {
-      return std::ranges::any_of(files, [&](ir::ModuleId file) { return (this->*names)(file, option); });
+    const auto has_text = [&](std::string_view option) {
+      return std::ranges::any_of(files, [&](ir::ModuleId file) { return HasText(file, option); });
     };
-    const auto named = [&](std::string_view option) { return any(&EqualWorkers::HasText, option) || any(&EqualWorkers::HasKeyword, option); };
-    return any(&EqualWorkers::HasText, "num_workers") && !named("worker_init_fn") && !named("generator");
+    const auto is_named = [&](std::string_view option) {
+      return has_text(option) || std::ranges::any_of(files, [&](ir::ModuleId file) { return HasKeyword(file, option); });
+    };
+    return has_text("num_workers") && !is_named("worker_init_fn") && !is_named("generator");
   }
 
   bool HasKeyword(ir::ModuleId file, std::string_view option) const {
-    const ir::Module& module = context_.program.modules[file];
-    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Call), [&](ir::ExprId call) {
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-        const ir::Arg arg = ir::ArgAt(module, module[call], i);
-        if (arg.kind == ir::ArgKind::Keyword && context_.program.text(arg.keyword) == option) return true;
-      }
-      return false;
-    });
+    return std::ranges::any_of(context_.index.ExprsOf(file, ir::ExprKind::Call),
+                               [&](ir::ExprId call) { return KeywordOf(context_, file, call, option).has_value(); });
   }
 
   bool HasText(ir::ModuleId file, std::string_view option) const {

@@ -58,19 +58,9 @@ class Backward {
 
   // What is done with `.grad` beside the backward is the program's own business: it reduces them itself, or wants those of the input.
   bool HandlesGradients() const {
-    if (ReadsGradients(backward_.function)) return true;
-    return std::ranges::any_of(context_.facts.functions[backward_.function].calls,
-                               [&](const auto& call) { return call.second.function && ReadsGradients(call.second.function); });
-  }
-
-  bool ReadsGradients(FuncId function) const {
-    const ir::ModuleId module_id = context_.program.funcs[function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    const ir::Function& definition = context_.program.function(function);
-    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
-      const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
-      return is_inside && context_.program.text(ir::AttrOf(module[id])) == "grad";
-    });
+    const auto reads = [&](FuncId function) { return CountAttribute(context_, function, "grad") > 0; };
+    const auto calls_reader = [&](const auto& call) { return call.second.function && reads(call.second.function); };
+    return reads(backward_.function) || std::ranges::any_of(context_.facts.functions[backward_.function].calls, calls_reader);
   }
 
   // A call of a model whose gradients go into the loss, and on which way of calls.

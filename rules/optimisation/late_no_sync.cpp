@@ -46,17 +46,6 @@ ir::ExprId NoSyncOf(const Context& context, const objects::Site& site) {
   return {};
 }
 
-// How often a function names it.
-size_t CountNoSync(const Context& context, FuncId function) {
-  const ir::ModuleId module_id = context.program.funcs[function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  const ir::Function& definition = context.program.function(function);
-  return static_cast<size_t>(std::ranges::count_if(context.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
-    const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
-    return is_inside && context.program.text(ir::AttrOf(module[id])) == "no_sync";
-  }));
-}
-
 // The block before the call that computes gradients, with the forward in it.
 void AddForward(const Context& context, const objects::Site& caller, Finding& finding) {
   const ir::ModuleId module_id = context.program.funcs[caller.function].module;
@@ -142,13 +131,7 @@ std::optional<ir::ExprId> LossFromOutside(const Context& context, ir::ModuleId m
 
 // DDP's own flag is set before the forward.
 bool SetsTheFlag(const Context& context, FuncId function) {
-  const ir::ModuleId module_id = context.program.funcs[function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  const ir::Function& definition = context.program.function(function);
-  return std::ranges::any_of(context.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
-    const bool is_inside = module[id].begin >= definition.begin && module[id].end <= definition.end;
-    return is_inside && context.program.text(ir::AttrOf(module[id])) == "require_backward_grad_sync";
-  });
+  return CountAttribute(context, function, "require_backward_grad_sync") > 0;
 }
 
 // The forward stands in the expression itself: `(model(batch).mean() / n).backward()`.
@@ -291,7 +274,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
       if (!loss || SetsTheFlag(context, function) || module[*loss].kind == ir::ExprKind::Call || module[*loss].kind == ir::ExprKind::Constant) continue;
       const ir::ExprId no_sync = NoSyncOf(context, {function, item->context});
       // Of several which one encloses what is not followed.
-      if (no_sync != item->context && CountNoSync(context, function) > 1) continue;
+      if (no_sync != item->context && CountAttribute(context, function, "no_sync") > 1) continue;
       if (RunsForward(context, {function, *loss}, no_sync) || DecidesInBackward(context, calls, {function, no_sync}) ||
           RanUnderNoSync(context, {function, no_sync})) {
         continue;
