@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/ir/bindings.h"
+#include "analyzer/objects/two_arms.h"
 
 namespace allranks::objects {
 
@@ -65,7 +66,7 @@ std::vector<Definition> Definitions::Reaching(const Site& place, std::vector<Def
   ir::StmtId last_sure;
   for (const Definition& each : assigned) {
     if (module[each.stmt].begin >= module[use].begin) continue;
-    if (tree.Holds(each.stmt, use) || IsInOtherArm(module_id, each.stmt, use)) {
+    if (tree.Holds(each.stmt, use) || AreInTwoArms(module, tree, each.stmt, use)) {
       if (tree.Holds(each.stmt, use)) reaching.push_back(each);
       continue;
     }
@@ -84,17 +85,6 @@ std::vector<Definition> Definitions::Reaching(const Site& place, std::vector<Def
   }
   is_set_before = bool(last_sure);
   return reaching;
-}
-
-bool Definitions::IsInOtherArm(ir::ModuleId module_id, ir::StmtId a, ir::StmtId b) const {
-  const ir::Tree& tree = index_.tree(module_id);
-  for (ir::StmtId outer = a; outer; outer = tree.Parent(outer)) {
-    for (ir::StmtId other = b; other; other = tree.Parent(other)) {
-      const bool is_one_if = tree.Parent(outer) && tree.Parent(outer) == tree.Parent(other) && tree.BlockOf(outer) != tree.BlockOf(other);
-      if (is_one_if && program_.modules[module_id][tree.Parent(outer)].kind == ir::StmtKind::If) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace allranks::objects

@@ -34,8 +34,6 @@ class Definitions {
   bool IsSelf(const Site& place) const;
 
  private:
-  bool IsInOtherArm(ir::ModuleId module, ir::StmtId a, ir::StmtId b) const;
-
   const binding::Program& program_;
   const ProgramIndex& index_;
 };

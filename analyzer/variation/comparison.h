@@ -57,4 +57,20 @@ constexpr base::CompareOp Negated(base::CompareOp op) {
   return op;
 }
 
+// `b > a` for `a < b`.
+constexpr base::CompareOp Mirrored(base::CompareOp op) {
+  switch (op) {
+    case base::CompareOp::Less:
+      return base::CompareOp::Greater;
+    case base::CompareOp::LessEq:
+      return base::CompareOp::GreaterEq;
+    case base::CompareOp::Greater:
+      return base::CompareOp::Less;
+    case base::CompareOp::GreaterEq:
+      return base::CompareOp::LessEq;
+    default:
+      return op;
+  }
+}
+
 }  // namespace allranks::variation

@@ -113,22 +113,6 @@ bool IsNeverNone(const Value& value) {
   }
 }
 
-// `b > a` for `a < b`
-ir::CompareOp Mirrored(ir::CompareOp op) {
-  switch (op) {
-    case ir::CompareOp::Less:
-      return ir::CompareOp::Greater;
-    case ir::CompareOp::LessEq:
-      return ir::CompareOp::GreaterEq;
-    case ir::CompareOp::Greater:
-      return ir::CompareOp::Less;
-    case ir::CompareOp::GreaterEq:
-      return ir::CompareOp::LessEq;
-    default:
-      return op;
-  }
-}
-
 // `world_size > 1`, `rank == -1`, `0 <= rank`: decided by the least value that the coordinate has in a job of several processes.
 std::optional<bool> CompareInJob(ir::CompareOp op, const Value& left, const Value& right) {
   if (left.kind == ValueKind::Int && right.kind == ValueKind::Coordinate) return CompareInJob(Mirrored(op), right, left);

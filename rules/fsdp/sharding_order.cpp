@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/objects/two_arms.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
@@ -31,21 +32,6 @@ bool IsPartOf(const Context& context, const Site& part, std::string_view root) {
   return TextOf(context, module_id, part.expr).starts_with(prefix) || IterableOf(context, part).find(prefix) != std::string_view::npos;
 }
 
-// Arms of one branch: no run comes by both.
-bool AreInOtherArms(const Context& context, const Site& a, const Site& b) {
-  const ir::ModuleId module_id = context.program.funcs[a.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  const ir::Tree& tree = context.index.tree(module_id);
-  for (ir::StmtId inner = tree.StatementOf(a.expr); inner; inner = tree.Parent(inner)) {
-    const ir::StmtId branch = tree.Parent(inner);
-    if (!branch || module[branch].kind != ir::StmtKind::If) continue;
-    for (ir::StmtId other = tree.StatementOf(b.expr); other; other = tree.Parent(other)) {
-      if (tree.Parent(other) == branch && tree.BlockOf(other) != tree.BlockOf(inner)) return true;
-    }
-  }
-  return false;
-}
-
 void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink) {
   const ir::ExprId model = context.index.ArgExpr(root, "module");
   const ir::ModuleId module_id = context.program.funcs[root.function].module;
@@ -55,7 +41,8 @@ void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink)
     if (child.function != root.function || child.entry != root.entry || module[child.expr].begin < module[root.expr].end) continue;
     const ir::ExprId part = context.index.ArgExpr(child, "module");
     if (!part || !IsPartOf(context, {child.function, part}, TextOf(context, module_id, model))) continue;
-    if (AreInOtherArms(context, {root.function, root.expr}, {child.function, child.expr})) continue;
+    // No run comes by both.
+    if (objects::AreInTwoArms(context.program, context.index, {root.function, root.expr}, {child.function, child.expr})) continue;
     Finding finding = FindingAt(context, kAR606, Severity::Error, Confidence::Likely, Site{root.function, root.expr},
                                 {"`{}` is sharded before its parts: all parameters are already in one unit, and nothing is left for `{}`",
                                  {Quoted(context, {root.function, model}), Quoted(context, {child.function, part})}});
