@@ -160,6 +160,7 @@ bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
     default:
       break;
   }
+  if (options_.IsReadBy(module_id, id)) return true;
   if (expr.kind == ir::ExprKind::Call) {
     if (RefusesArgument(function, id)) return true;
     const FuncId called = PlainFunctionOf(function, id);

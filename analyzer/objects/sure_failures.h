@@ -4,7 +4,7 @@
 // file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a loop over
 // `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many by name, of a
 // function of the project, or of one of a library of which the knowledge base has all that it takes; an option that a parser of argparse
-// has already; and a call of a function, or an import of a file, in which one of these stands where each run comes by.
+// has already, or a read of one that none has (missing_options.h); and a call of a function, or an import of a file, in which one of these stands where each run comes by.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/objects/missing_options.h"
 #include "analyzer/objects/program_index.h"
 
 namespace allranks::objects {
@@ -26,7 +27,7 @@ namespace allranks::objects {
 class SureFailures {
  public:
   SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index)
-      : program_(program), knowledge_(knowledge), facts_(facts), index_(index) {}
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), options_(program, knowledge, facts, index) {}
 
   // Whether each run that would get to a position of a module has failed before.
   bool AreBefore(ir::ModuleId module, uint32_t position) const;
@@ -58,6 +59,7 @@ class SureFailures {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
+  const MissingOptions options_;
   mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
   mutable std::unordered_map<uint64_t, bool> statements_;  // by function and StmtId
   mutable std::unordered_map<uint32_t, bool> modules_;    // by ModuleId: whether all names that it has are seen

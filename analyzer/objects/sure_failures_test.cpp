@@ -85,5 +85,20 @@ TEST_F(SureFailuresTest, AnOptionThatAParserHas) {
                         "parser.add_argument('--workers')\nparser.add_argument('--workers')\nprint(\"here\")\n"));
 }
 
+TEST_F(SureFailuresTest, AnOptionThatNoParserHas) {
+  const std::string parser = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--batch-size')\n";
+  const std::string end = "  print(\"here\")\nf(parser.parse_args())\n";
+  EXPECT_TRUE(IsFailed(parser + "def f(args):\n  x = args.seed\n" + end));
+  EXPECT_TRUE(IsFailed(parser + "def f(args):\n  print(vars(args), args.seed)\n" + end));
+  EXPECT_TRUE(IsFailed(parser + "class A:\n  def __init__(self):\n    self.seed = 1\ndef f(args):\n  a, x = A(), args.seed\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "def f(args):\n  x = args.batch_size\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "def f(args):\n  args.seed = 1\n  x = args.seed\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "def f(args):\n  if hasattr(args, 'seed'):\n    x = args.seed\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "parser.set_defaults(seed=1)\ndef f(args):\n  x = args.seed\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "def f(args):\n  vars(args).update(load())\n  x = args.seed\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "def g(args, settings):\n  for k, v in settings:\n    setattr(args, k, v)\ndef f(args):\n  x = args.seed\n" + end));
+  EXPECT_FALSE(IsFailed(parser + "def f(args, more=None):\n  x = more.seed\n" + end));
+}
+
 }  // namespace
 }  // namespace allranks::objects

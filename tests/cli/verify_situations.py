@@ -26,7 +26,7 @@ class Situations(VerifyTest):
         """The NCCL backend from end to end on rings: hangs, wrong data and leftovers in the fence, with both protocols."""
         chosen = [one for one in situations.SITUATIONS if not any(op["op"] in ("send", "recv") for ops in one["ops"].values() for op in ops)]
         model = self.verdicts(self.verify, "--backend", "sim", chosen=chosen)
-        double = self.verdicts(self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE, "ring=1"), "--backend", "nccl", "--quiet-time", "1.5", chosen=chosen)
+        double = self.verdicts(self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE, "ring=1"), "--backend", "nccl", "--quiet-time", "2.5", chosen=chosen)
         for one, foretold, seen in zip(chosen, model, double, strict=True):
             with self.subTest(one["finding"]):
                 effects = {trial["name"].split()[-1]: trial["effect"] for trial in seen["trials"]}
@@ -35,8 +35,8 @@ class Situations(VerifyTest):
     def test_the_table(self):
         self.needs_gloo()
         model = self.verdicts(self.verify, "--backend", "sim")
-        gloo = self.verdicts(self.verify, "--backend", "gloo", "--quiet-time", "1.5")
-        double = self.verdicts(self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE), "--backend", "nccl", "--quiet-time", "1.5")
+        gloo = self.verdicts(self.verify, "--backend", "gloo", "--quiet-time", "2.5")
+        double = self.verdicts(self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE), "--backend", "nccl", "--quiet-time", "2.5")
         pytorch = self.verdicts(self.verify, "--backend", "sim", chosen=[situations.in_pytorch(one) for one in situations.SITUATIONS])
         rows = []
         for one, strict, torch, seen, doubled in zip(situations.SITUATIONS, model, pytorch, gloo, double, strict=True):

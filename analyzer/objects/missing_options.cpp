@@ -1,0 +1,143 @@
+#include "analyzer/objects/missing_options.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analyzer/base/option_attribute.h"
+
+namespace allranks::objects {
+namespace {
+
+using variation::ValueKind;
+
+constexpr std::string_view kParser = "argparse.ArgumentParser";
+constexpr std::string_view kParse = "parse_args";
+constexpr std::array<std::string_view, 5> kLeaveOptionsOpen = {"parse_known_args", "parse_known_intermixed_args", "parse_intermixed_args", "__dict__", "__setattr__"};
+constexpr std::array<std::string_view, 2> kMakeOptions = {"setattr", "Namespace"};
+
+}  // namespace
+
+bool MissingOptions::IsReadBy(ir::ModuleId module_id, ir::ExprId id) const {
+  const ir::Module& module = program_.modules[module_id];
+  if (module[id].kind != ir::ExprKind::Attribute) return false;
+  const std::string_view name = program_.text(ir::AttrOf(module[id]));
+  return !name.starts_with('_') && IsParsed(module_id, ir::ObjectOf(module[id])) && !MayBeMade(module_id, name);
+}
+
+// By argparse, whichever caller handed it over.
+bool MissingOptions::IsParsed(ir::ModuleId module, ir::ExprId object) const {
+  const ValueId value = facts_.value(module, object);
+  if (!value) return false;
+  const std::vector<ValueId> leaves = values_.Leaves(value);
+  return std::ranges::all_of(leaves, [&](ValueId leaf) { return IsParsed(leaf); });
+}
+
+// `parser.parse_args()`
+bool MissingOptions::IsParsed(ValueId value) const {
+  if (MadeBy(value) != kParse) return false;
+  const std::span<const ValueId> of = facts_.values_store.Kids(value);
+  return !of.empty() && std::ranges::all_of(values_.Leaves(of[0]), [&](ValueId parser) { return MadeBy(parser) == kParser; });
+}
+
+// What a value is the result of.
+std::string_view MissingOptions::MadeBy(ValueId value) const {
+  const base::NameId made_by = values_[value].kind == ValueKind::Derived ? facts_.values_store.OperationOf(values_[value].a) : base::NameId();
+  return made_by ? program_.text(made_by) : std::string_view();
+}
+
+bool MissingOptions::MayBeMade(ir::ModuleId module, std::string_view name) const {
+  return std::ranges::any_of(NeighboursOf(module), [&](ir::ModuleId other) {
+    const Options& options = Of(other);
+    return options.is_open || options.names.contains(std::string(name));
+  });
+}
+
+const std::vector<ir::ModuleId>& MissingOptions::NeighboursOf(ir::ModuleId module) const {
+  const auto [known, is_new] = neighbours_.try_emplace(module.index);
+  if (is_new) known->second = neighbourhood_.Of(module);
+  return known->second;
+}
+
+const MissingOptions::Options& MissingOptions::Of(ir::ModuleId module) const {
+  const auto [known, is_new] = options_.try_emplace(module.index);
+  if (is_new) known->second = Read(module);
+  return known->second;
+}
+
+MissingOptions::Options MissingOptions::Read(ir::ModuleId module_id) const {
+  const ir::Module& module = program_.modules[module_id];
+  Options options;
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Constant)) {
+    if (ir::ConstantKindOf(module[id]) == ir::ConstantKind::Str) options.names.insert(base::OptionAttribute(program_.text(ir::TextOf(module[id]))));
+  }
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Call)) AddCall(module_id, id, options);
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Attribute)) {
+    const std::string_view name = program_.text(ir::AttrOf(module[id]));
+    options.is_open = options.is_open || std::ranges::count(kLeaveOptionsOpen, name) > 0;
+  }
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) AddTargets(module_id, module.stmts[ir::StmtId{i}], options);
+  return options;
+}
+
+void MissingOptions::AddCall(ir::ModuleId module_id, ir::ExprId id, Options& options) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& call = module[id];
+  const std::string_view name = LastPart(module_id, ir::CalleeOf(call));
+  const bool is_setting = name == "set_defaults";
+  const bool is_adding = name == "add_argument";
+  options.is_open = options.is_open || std::ranges::count(kMakeOptions, name) > 0 || (name == "vars" && IsChanged(module_id, id));
+  for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, call, i);
+    const bool is_spread = arg.kind == ir::ArgKind::Star || arg.kind == ir::ArgKind::DoubleStar;
+    const bool is_named = arg.kind == ir::ArgKind::Keyword;
+    const bool is_unknown_name = is_adding && arg.kind == ir::ArgKind::Positional && module[arg.value].kind != ir::ExprKind::Constant;
+    const bool is_namespace = name == "parse_args" && is_named && program_.text(arg.keyword) == "namespace";
+    if (is_setting && is_named) options.names.emplace(program_.text(arg.keyword));
+    if (((is_setting || is_adding) && is_spread) || is_unknown_name || is_namespace) options.is_open = true;
+    if (IsUnseen(module_id, ir::CalleeOf(call)) && IsOfParser(module_id, arg.value)) options.is_open = true;
+  }
+}
+
+// The last part of a name: "parse_args" of `parser.parse_args`.
+std::string_view MissingOptions::LastPart(ir::ModuleId module_id, ir::ExprId id) const {
+  const ir::Expr& expr = program_.modules[module_id][id];
+  if (expr.kind == ir::ExprKind::Name) return program_.text(ir::NameOf(expr));
+  return expr.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(expr)) : std::string_view();
+}
+
+// `vars(args).update(settings)`, `vars(args)["seed"] = 0`, `options = vars(args)`.
+bool MissingOptions::IsChanged(ir::ModuleId module_id, ir::ExprId dictionary) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::ExprId user = index_.tree(module_id).Parent(dictionary);
+  if (!user) return module[index_.tree(module_id).StatementOf(dictionary)].kind == ir::StmtKind::Assign;
+  const std::string_view method = module[user].kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(module[user])) : std::string_view();
+  return method == "update" || method == "setdefault" || module[user].kind == ir::ExprKind::Subscript;
+}
+
+// What is called is no function that was read, and none of Python or of a library either.
+bool MissingOptions::IsUnseen(ir::ModuleId module, ir::ExprId callee) const {
+  const ValueId called = facts_.value(module, callee);
+  if (!called) return true;
+  const variation::Value& value = values_[called];
+  const bool is_of_library = value.kind == ValueKind::External && !program_.IsUnread(base::NameId{value.a});
+  return !is_of_library && value.kind != ValueKind::Function && value.kind != ValueKind::Class && value.kind != ValueKind::BoundExternal;
+}
+
+bool MissingOptions::IsOfParser(ir::ModuleId module, ir::ExprId object) const {
+  const ValueId value = facts_.value(module, object);
+  return value && std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) { return MadeBy(leaf) == kParser || IsParsed(leaf); });
+}
+
+void MissingOptions::AddTargets(ir::ModuleId module_id, const ir::Stmt& stmt, Options& options) const {
+  if (stmt.kind != ir::StmtKind::Assign) return;
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+    if (module[target].kind != ir::ExprKind::Attribute) continue;
+    const ValueId object = facts_.value(module_id, ir::ObjectOf(module[target]));
+    const bool is_of_class = object && values_[object].kind == ValueKind::Instance;
+    if (!is_of_class) options.names.emplace(program_.text(ir::AttrOf(module[target])));
+  }
+}
+
+}  // namespace allranks::objects
