@@ -234,6 +234,7 @@ struct Class {
   bool has_axis = false;       // each object of it is the group along this axis
   Axis axis = {};
   bool is_tensor = false;
+  bool is_plain = false;       // a value like a number or a path: what counts is which one it is, and no method of it communicates
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
   bool has_parameters = false; // a module or tensor that an optimizer trains
   bool has_buffers = false;    // a module that keeps tensors which are not trained: running means

@@ -236,6 +236,7 @@ class Loader {
                 .has_axis = table.Has("axis"),
                 .axis = ReadGroupAxis(table),
                 .is_tensor = table.Flag("tensor"),
+                .is_plain = table.Flag("plain"),
                 .is_module = table.Flag("module"),
                 .has_parameters = table.Flag("parameters"),
                 .has_buffers = table.Flag("buffers"),

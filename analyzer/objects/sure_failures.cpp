@@ -41,6 +41,11 @@ constexpr std::string_view kNames[] = {
 };
 static_assert(std::ranges::is_sorted(kNames));
 
+// Sorted.
+constexpr std::string_view kMembersOfDictionary[] = {"clear", "copy", "fromkeys", "get", "has_key", "items", "iteritems", "iterkeys", "itervalues", "keys", "pop",
+                                                     "popitem", "setdefault", "update", "values"};
+static_assert(std::ranges::is_sorted(kMembersOfDictionary));
+
 // What makes names while the program runs.
 constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "vars", "locals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
 
@@ -160,7 +165,7 @@ bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
     default:
       break;
   }
-  if (options_.IsReadBy(module_id, id)) return true;
+  if (options_.IsReadBy(module_id, id) || ReadsMemberOfDictionary(module_id, id)) return true;
   if (expr.kind == ir::ExprKind::Call) {
     if (RefusesArgument(function, id)) return true;
     const FuncId called = PlainFunctionOf(function, id);
@@ -169,6 +174,18 @@ bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
   bool fails = false;
   ir::ForEachPart(module, id, [&](ir::ExprId part) { fails = fails || FailsInside(function, part); });
   return fails;
+}
+
+// `args.epochs` behind `args = vars(args)`.
+bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id) const {
+  const ir::Module& module = program_.modules[module_id];
+  if (module[id].kind != ir::ExprKind::Attribute) return false;
+  const std::string_view name = program_.text(ir::AttrOf(module[id]));
+  const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
+  if (!object || name.starts_with("__") || std::ranges::binary_search(kMembersOfDictionary, name)) return false;
+  const variation::Value& value = facts_.values_store[object];
+  const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId();
+  return value.kind == ValueKind::Dict || (made_by && program_.text(made_by) == "__dict__");
 }
 
 // What a call runs, where it names a function of this file or one that it takes from a file that was surely found.

@@ -100,5 +100,13 @@ TEST_F(SureFailuresTest, AnOptionThatNoParserHas) {
   EXPECT_FALSE(IsFailed(parser + "def f(args, more=None):\n  x = more.seed\n" + end));
 }
 
+TEST_F(SureFailuresTest, AnAttributeOfADictionary) {
+  EXPECT_TRUE(IsFailed("def f(args):\n  args = vars(args)\n  x = args.epochs\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed("def f():\n  args = {'epochs': 1}\n  x = args.epochs\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(args):\n  args = vars(args)\n  x = args.get('epochs')\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(args):\n  options = vars(args)\n  x = args.epochs\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("class D(dict):\n  pass\ndef f():\n  args = D({'epochs': 1})\n  x = args.epochs\n  print(\"here\")\n"));
+}
+
 }  // namespace
 }  // namespace allranks::objects

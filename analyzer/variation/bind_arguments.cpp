@@ -20,6 +20,10 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   bool open = false;
   // `**vars(options)`
   const CallArgument* fields = nullptr;
+  // `**options` as this function got them, whatever they are.
+  ValueId handed_on_whole;
+  bool is_first = true;
+  bool by_name_only = false;
   // Key, value, key, value: keywords that no parameter is named after.
   std::vector<ValueId> further;
   const auto bind_keyword = [&](NameId keyword, ValueId value) {
@@ -52,6 +56,8 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
       std::optional<std::vector<ValueId>> handed_on = KnownItems(arg.value);
       if (!handed_on) handed_on = HandedOn(arg);
       if (!handed_on && OwnerOfFields(arg.value)) fields = &arg;
+      handed_on_whole = is_first && !handed_on && arg.value == OwnKeywords() ? arg.value : ValueId();
+      is_first = false;
       open = open || !handed_on;
       for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
         bind_keyword(NameId{store_[(*handed_on)[i]].a}, (*handed_on)[i + 1]);
@@ -60,6 +66,7 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
       const ValueId known = LookThrough(tables_, arg.value);
       if (store_[known].kind != ValueKind::Tuple) {
         open = true;
+        by_name_only = true;
         continue;
       }
       const std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
@@ -68,10 +75,25 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
     if (arg.kind == ir::ArgKind::Keyword) bind_keyword(arg.keyword, arg.value);
   }
   if (!definition.params.empty() && definition.params.back().kind == ir::ParamKind::DoubleStar)
-    bound.back() = open ? UnknownKeywords() : store_.Make({.kind = ValueKind::Dict}, further);
+    bound.back() = open ? UnknownKeywords() : store_.Make({.kind = ValueKind::Dict, .op = kKeywordsOp}, further);
   if (!open) BindDefaults(function, bound);
+  if (handed_on_whole && further.empty()) BindHandedOn(function, handed_on_whole, by_name_only, bound);
   if (fields != nullptr) BindFields(function, *fields, bound);
   return bound;
+}
+
+// A parameter to which nothing else was bound gets what is handed on under its name, and `**options` are those of this function.
+// `by_name_only`: some that are taken by their place may be bound already.
+void FunctionEvaluator::BindHandedOn(FuncId function, ValueId keywords, bool by_name_only, std::vector<ValueId>& bound) {
+  const ir::Function& definition = tables_.program.function(function);
+  for (uint32_t i = 0; i < bound.size(); ++i) {
+    const ir::Param& param = definition.params[i];
+    if (param.kind == ir::ParamKind::DoubleStar) bound[i] = keywords;
+    const bool is_open = by_name_only && param.kind != ir::ParamKind::KeywordOnly;
+    if (bound[i] || is_open || !IsPlain(param.kind) || !param.default_value) continue;
+    const ValueId parts[] = {keywords, store_.Str(param.name), tables_.DefaultOf(function, i)};
+    if (parts[2]) bound[i] = store_.Derived(tables_.NameSymbol("get"), parts);
+  }
 }
 
 // A parameter to which nothing else was bound gets the field of its name.
@@ -130,16 +152,19 @@ void FunctionEvaluator::BindDefaults(FuncId function, std::vector<ValueId>& boun
   }
 }
 
+// `options` of `def train(**options)`; none of other functions.
+ValueId FunctionEvaluator::OwnKeywords() {
+  if (function_.params.empty() || function_.params.back().kind != ir::ParamKind::DoubleStar) return {};
+  return ParamValue(id_, static_cast<uint32_t>(function_.params.size() - 1));
+}
+
 ValueId FunctionEvaluator::UnknownKeywords() { return store_.Symbol(tables_.NameSymbol("**"), {}); }
 
 // `def resnet50(**options): return ResNet(**options)`: the keywords of the one call of this function, if there is but
 // one, as key, value, key, value.
 std::optional<std::vector<ValueId>> FunctionEvaluator::HandedOn(const CallArgument& arg) {
-  if (function_.params.empty() || function_.params.back().kind != ir::ParamKind::DoubleStar) return std::nullopt;
-  const ir::Expr& expr = module_[arg.expr];
-  const bool is_own = expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == function_.params.back().name;
   // Something may have been added.
-  if (!is_own || arg.value != UnknownKeywords()) return std::nullopt;
+  if (!OwnKeywords() || arg.value != OwnKeywords()) return std::nullopt;
   const ValueId passed = tables_.Read(TableId::Params, id_.index, static_cast<uint32_t>(function_.params.size() - 1));
   if (!passed || store_[passed].kind != ValueKind::Dict) return std::nullopt;
   return std::vector<ValueId>(store_.Kids(passed).begin(), store_.Kids(passed).end());

@@ -117,7 +117,7 @@ ValueId FunctionEvaluator::CallMethod(ir::ExprId site, ir::ExprId name, ValueId 
     FuncId method = tables_.program.FindMethod(class_id, member);
     const std::vector<Override> overrides = tables_.Overrides(class_id, member);
     if (!method && !overrides.empty()) method = overrides[0].method;
-    if (method) return Call(site, VirtualMethod(class_id, method, member), args.subspan(1));
+    if (method) return Call(site, VirtualMethod(class_id, method, member, name), args.subspan(1));
   }
   return Call(site, callee, args);
 }

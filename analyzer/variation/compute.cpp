@@ -205,9 +205,7 @@ void FunctionEvaluator::Run() {
   env_.slots.resize(scope_.names.size());
   if (module_.language == ir::Language::Python) env_.passed.resize(function_.params.size());
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
-    const ir::ParamKind kind = function_.params[i].kind;
-    ValueId value = ParamValue(id_, i);
-    if (kind == ir::ParamKind::DoubleStar) value = UnknownKeywords();
+    const ValueId value = ParamValue(id_, i);
     env_.slots[scope_.slots.at(function_.params[i].name)] = value;
     if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, function_.params[i].name.index, value);
   }

@@ -268,7 +268,9 @@ class FunctionEvaluator {
   FuncId FindMethodOf(ValueId object, NameId attr);
   bool IsProperty(FuncId method);
   bool IsOverriddenUnseen(binding::ClassId class_id, FuncId method, NameId name);
-  ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name);
+  ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name, ir::ExprId site);
+  bool IsOwnMember(ir::ExprId site) const;
+  bool MayRunOn(binding::ClassId subclass) const;
   ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
 
   // calls.cpp
@@ -335,7 +337,9 @@ class FunctionEvaluator {
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   std::optional<std::vector<ValueId>> HandedOn(const CallArgument& arg);
   ValueId KeywordPassed(ir::ExprId options, ValueId value, ValueId key);
+  ValueId OwnKeywords();
   ValueId UnknownKeywords();
+  void BindHandedOn(FuncId function, ValueId keywords, bool by_name_only, std::vector<ValueId>& bound);
   void BindDefaults(FuncId function, std::vector<ValueId>& bound);
   void BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound);
   ValueId OwnerOfFields(ValueId mapping);

@@ -132,7 +132,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
     if (!IsProperty(method)) {
       const bool is_exact = value.b == kExactInstance && !tables_.IsAbstract(method);
       if (is_super || is_exact) return MethodValue(method, InstanceValue(class_id), false);
-      return IsOverriddenUnseen(class_id, method, attr) ? MemberOfAny(site, object, attr) : VirtualMethod(class_id, method, attr);
+      return IsOverriddenUnseen(class_id, method, attr) ? MemberOfAny(site, object, attr) : VirtualMethod(class_id, method, attr, site);
     }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
@@ -149,7 +149,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
     return name.starts_with("abc.") || name.starts_with("typing.") || static_cast<bool>(knowledge_.FindClass(base));
   });
   if (may_be_below && std::ranges::none_of(tables_.Overrides(class_id, attr), [&](const Override& each) { return IsProperty(each.method); })) {
-    if (const ValueId method = VirtualMethod(class_id, {}, attr)) return method;
+    if (const ValueId method = VirtualMethod(class_id, {}, attr, site)) return method;
   }
   if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const ValueId hinted = ByName(object, attr, {})) return hinted;
@@ -190,9 +190,12 @@ bool FunctionEvaluator::IsOverriddenUnseen(binding::ClassId class_id, FuncId met
 }
 
 // `self.on_save` in a base class: the method of this class, if it has one, or of one of few subclasses. All ranks hold an object of
-// the same one.
-ValueId FunctionEvaluator::VirtualMethod(binding::ClassId class_id, FuncId method, NameId name) {
-  const std::vector<Override> overrides = tables_.Overrides(class_id, name);
+// the same one. `site`: the member as it is written.
+ValueId FunctionEvaluator::VirtualMethod(binding::ClassId class_id, FuncId method, NameId name, ir::ExprId site) {
+  std::vector<Override> overrides = tables_.Overrides(class_id, name);
+  if (func_.owner == class_id && IsOwnMember(site)) {
+    std::erase_if(overrides, [&](const Override& each) { return !MayRunOn(each.class_id); });
+  }
   ValueId value = method ? MethodValue(method, InstanceValue(class_id), false) : ValueId::None();
   if (overrides.size() > kMostOverrides) return value;
   bool is_first = !method || tables_.IsAbstract(method);
@@ -204,6 +207,25 @@ ValueId FunctionEvaluator::VirtualMethod(binding::ClassId class_id, FuncId metho
     is_first = false;
   }
   return value;
+}
+
+// `self.save` in a method.
+bool FunctionEvaluator::IsOwnMember(ir::ExprId site) const {
+  if (module_[site].kind != ir::ExprKind::Attribute || function_.params.empty()) return false;
+  const ir::Expr& object = module_[ir::ObjectOf(module_[site])];
+  return object.kind == ir::ExprKind::Name && ir::NameOf(object) == function_.params[0].name;
+}
+
+// Whether this method runs for objects of a class below: not where the class has one of its own that does not call it.
+bool FunctionEvaluator::MayRunOn(binding::ClassId subclass) const {
+  const FuncId own = tables_.program.FindMethod(subclass, function_.name);
+  if (!own || own == id_) return true;
+  const ir::Function& function = tables_.program.function(own);
+  const auto calls_it = [&](const ir::Expr& expr) {
+    if (expr.begin < function.begin || expr.end > function.end) return false;
+    return (expr.kind == ir::ExprKind::Name && Text(ir::NameOf(expr)) == "super") || (expr.kind == ir::ExprKind::Attribute && ir::AttrOf(expr) == function_.name);
+  };
+  return std::ranges::any_of(tables_.program.module_of(own).exprs, calls_it);
 }
 
 // A method looked up on an object or class: decorated ones stand for what the decorator made of them.

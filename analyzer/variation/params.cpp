@@ -161,7 +161,7 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   const knowledge::ClassId known = knowledge.FindClass(NameId{value.a});
   if (!known) return ValueId::None();
   const knowledge::Class& known_class = knowledge[known];
-  if (known_class.is_tensor) return ValueId::None();
+  if (known_class.is_tensor || known_class.is_plain) return ValueId::None();
   if (known_class.is_group) {
     return store.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Unknown),
                        .a = SiteSymbol(function, module[annotation].begin, SiteUse::Value)},

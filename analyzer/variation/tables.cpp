@@ -136,7 +136,8 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   }
   for (const char* asks_for_class : {"isinstance", "hasattr"}) store.SetUniform(NameSymbol(asks_for_class));
   store.SetLength(NameSymbol("builtins.len"), NameSymbol(kRounds));
-  store.SetOperations(NameSymbol("environment"), NameSymbol("element"), NameSymbol("[]"), *program.names);
+  store.SetOperations({.environment = NameSymbol("environment"), .element = NameSymbol("element"), .item = NameSymbol("[]"), .get = NameSymbol("get"), .pop = NameSymbol("pop")},
+                      *program.names);
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   uint32_t param_count = 0;
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {

@@ -87,6 +87,8 @@ constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for
 // What `op` says of a Derived: that the thing is made already (of an Unknown, too), or that it is a member of its kid.
 constexpr uint8_t kMadeOp = 1;
 constexpr uint8_t kMemberOp = 2;
+// Of a Dict: these are the keywords of a call, as `**options` gets them.
+constexpr uint8_t kKeywordsOp = 1;
 // Of a Derived that reads the environment: it is read as a number.
 constexpr uint8_t kNumberOp = 3;
 
@@ -182,6 +184,10 @@ class ValueStore {
   ValueId Element(ValueId sequence, ValueId round);
   // `container[index]`; none if it is not known.
   ValueId KnownItem(ValueId container, ValueId index) const;
+  // Whether a dictionary has a key: the keywords of one call are all that `**options` has.
+  std::optional<bool> HasKey(ValueId dictionary, ValueId key) const;
+  // `container.get(key, usual)`, `container.pop(key, usual)`; none if it is not known.
+  ValueId KnownItemOr(ValueId container, ValueId key, ValueId usual) const;
 
   // The same value with further axes / with a mark. The one that a collective left: `symbol`, without the axes it lost.
   ValueId WithAxes(ValueId value, Axes axes);
@@ -216,8 +222,11 @@ class ValueStore {
   bool IsMode(ValueId id) const {
     return values_[id.index].kind == ValueKind::Derived && modes_.contains(values_[id.index].a);
   }
-  // The symbols of the operations above; `names`: in which the texts of values stand.
-  void SetOperations(uint32_t environment, uint32_t element, uint32_t item, base::Interner& names);
+  // The symbols of the operations above, and of `get` and `pop` of a dictionary; `names`: in which the texts of values stand.
+  struct Operations {
+    uint32_t environment, element, item, get, pop;
+  };
+  void SetOperations(const Operations& operations, base::Interner& names);
   // `value`: the number that the text of the variable stands for.
   void SetVariable(NameId variable, ValueId value);
   // `length` is the operation that counts the items of a container. `rounds` does for a loop over it: how many items there are
@@ -293,6 +302,8 @@ class ValueStore {
   uint32_t element_ = 0;
   uint32_t which_ = 0;
   uint32_t item_ = 0;
+  uint32_t get_ = 0;
+  uint32_t pop_ = 0;
   base::Interner* names_ = nullptr;
   std::unordered_map<NameId, ValueId> variables_;   // of the environment
   MarkId shape_mark_;

@@ -434,6 +434,8 @@ ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
     if (a.kind == ValueKind::None) return Bool(op == ir::CompareOp::Is);
     if (IsNeverNone(a) || IsNewTensor(left)) return Bool(op == ir::CompareOp::IsNot);
   }
+  const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+  if (const auto has_key = is_membership ? HasKey(right, left) : std::nullopt) return Bool(*has_key == (op == ir::CompareOp::In));
   const ValueId kids[] = {left, right};
   return Make({.kind = ValueKind::Compare, .op = static_cast<uint8_t>(op)}, kids);
 }
@@ -539,10 +541,12 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   return Make(value, kids);
 }
 
-void ValueStore::SetOperations(uint32_t environment, uint32_t element, uint32_t item, base::Interner& names) {
-  environment_ = environment;
-  element_ = element;
-  item_ = item;
+void ValueStore::SetOperations(const Operations& operations, base::Interner& names) {
+  environment_ = operations.environment;
+  element_ = operations.element;
+  item_ = operations.item;
+  get_ = operations.get;
+  pop_ = operations.pop;
   which_ = NewSymbol();
   names_ = &names;
 }
@@ -582,6 +586,20 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
     }
   }
   return {};
+}
+
+std::optional<bool> ValueStore::HasKey(ValueId dictionary, ValueId key) const {
+  const Value& held = values_[dictionary.index];
+  if (held.kind != ValueKind::Dict || values_[key.index].kind != ValueKind::Str) return std::nullopt;
+  if (KnownItem(dictionary, key)) return true;
+  return held.op == kKeywordsOp ? std::optional(false) : std::nullopt;
+}
+
+ValueId ValueStore::KnownItemOr(ValueId container, ValueId key, ValueId usual) const {
+  const std::optional<bool> has_key = HasKey(container, key);
+  if (!has_key) return {};
+  if (*has_key) return KnownItem(container, key);
+  return usual ? usual : none_;
 }
 
 ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make({.kind = ValueKind::Tuple}, kids); }
@@ -721,6 +739,7 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
     if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
     if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
+    if ((value.a == get_ || value.a == pop_) && kids.size() > 1 && kids[1]) return KnownItemOr(kids[0], kids[1], kids.size() > 2 ? kids[2] : ValueId());
     return value.a == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
   };
   // What it varied by besides its operands it still does.

@@ -131,7 +131,7 @@ TEST_F(ValueStoreTest, MarksTravelWithDerivedValues) {
 class OperationsTest : public ValueStoreTest {
  protected:
   OperationsTest() {
-    store.SetOperations(store.NewSymbol(), store.NewSymbol(), store.NewSymbol(), names);
+    store.SetOperations({store.NewSymbol(), store.NewSymbol(), store.NewSymbol(), store.NewSymbol(), store.NewSymbol()}, names);
     store.SetVariable(names.Intern("RANK"), Rank());
   }
   ValueId Text(std::string_view text) { return store.Str(names.Intern(text)); }

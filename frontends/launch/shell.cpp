@@ -520,42 +520,58 @@ class ShellReader {
     const uint32_t choice = next_choice_++;
     std::vector<ShellMemory::Changes> arms;
     bool has_else = false;
-    bool is_decided = false;
-    const auto visit_arm = [&](const std::vector<TSNode>& nodes, std::optional<bool> holds) {
+    Decision surely, mostly;
+    const auto visit_arm = [&](const std::vector<TSNode>& nodes, const std::vector<TSNode>& test) {
+      const bool is_left_out = mostly.LeavesOut(Holds(test, expansion_, Sureness::Default));
+      const bool before = std::exchange(is_passed_over_, is_passed_over_ || surely.LeavesOut(Holds(test, expansion_)));
       memory_.Begin();
       arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
-      const bool before = std::exchange(is_passed_over_, is_passed_over_ || is_decided || holds == false);
       VisitList(nodes, depth);
       is_passed_over_ = before;
-      is_decided = is_decided || holds == true;
       arms_.pop_back();
-      arms.push_back(memory_.TakeBack());
+      AddArm(arms, is_left_out);
     };
-    visit_arm(body, Holds(condition, expansion_));
+    visit_arm(body, condition);
     for (const TSNode other : others) {
       has_else = has_else || TypeOf(other) == "else_clause";
       const std::vector<TSNode> parts = ChildrenOf(other);
-      visit_arm(parts, TypeOf(other) == "else_clause" ? std::nullopt : Holds(ConditionOf(parts), expansion_));
+      visit_arm(parts, TypeOf(other) == "else_clause" ? std::vector<TSNode>() : ConditionOf(parts));
     }
     if (!has_else) arms.emplace_back();
     memory_.Join(arms);
   }
 
+  // Which arms are left out: those whose test fails, and all behind one whose test holds.
+  struct Decision {
+    bool is_made = false;
+
+    bool LeavesOut(std::optional<bool> holds) {
+      const bool is_left_out = is_made || holds == false;
+      is_made = is_made || holds == true;
+      return is_left_out;
+    }
+  };
+
+  // What an arm sets that is mostly left out is nothing to what follows.
+  void AddArm(std::vector<ShellMemory::Changes>& arms, bool is_left_out) {
+    ShellMemory::Changes changes = memory_.TakeBack();
+    arms.push_back(is_left_out ? ShellMemory::Changes() : std::move(changes));
+  }
+
   void VisitCase(TSNode node, int depth) {
     const uint32_t choice = next_choice_++;
     std::vector<ShellMemory::Changes> arms(1);
-    bool is_decided = false;
+    Decision surely, mostly;
     for (const TSNode child : ChildrenOf(node)) {
       if (TypeOf(child) != "case_item") continue;
-      const std::optional<bool> holds = IsChosen(node, child, expansion_);
+      const bool is_left_out = mostly.LeavesOut(IsChosen(node, child, expansion_, Sureness::Default));
+      const bool before = std::exchange(is_passed_over_, is_passed_over_ || surely.LeavesOut(IsChosen(node, child, expansion_)));
       memory_.Begin();
       arms_.emplace_back(choice, static_cast<uint32_t>(arms.size()));
-      const bool before = std::exchange(is_passed_over_, is_passed_over_ || is_decided || holds == false);
       VisitAll(child, depth);
       is_passed_over_ = before;
-      is_decided = is_decided || holds == true;
       arms_.pop_back();
-      arms.push_back(memory_.TakeBack());
+      AddArm(arms, is_left_out);
     }
     memory_.Join(arms);
   }

@@ -10,14 +10,14 @@ namespace {
 // Signs that make a text a pattern of many.
 constexpr std::string_view kOfPatterns = "*?[(|";
 
-// As it is compared; nothing: it may be another one.
-std::optional<Word> ValueOf(TSNode node, const Expansion& expansion) {
+// As it is compared; nothing: it may be another one. `least`: how sure it has to be.
+std::optional<Word> ValueOf(TSNode node, const Expansion& expansion, Sureness least) {
   if (TypeOf(node) == "variable_name") {
     const std::vector<Word> words = expansion.Variable(node, expansion.TextOf(node));
-    return words.size() == 1 && words[0].IsKnown() && words[0].sureness() == Sureness::Written ? std::optional(words[0]) : std::nullopt;
+    return words.size() == 1 && words[0].IsKnown() && words[0].sureness() >= least ? std::optional(words[0]) : std::nullopt;
   }
   const Word value = expansion.Value(node);
-  return value.IsKnown() && value.sureness() == Sureness::Written ? std::optional(value) : std::nullopt;
+  return value.IsKnown() && value.sureness() >= least ? std::optional(value) : std::nullopt;
 }
 
 std::optional<bool> OfNumbers(std::string_view op, int64_t left, int64_t right) {
@@ -36,11 +36,11 @@ std::optional<bool> OfTexts(std::string_view op, const std::string& left, const 
   return op == "!=" ? std::optional(left != right) : std::nullopt;
 }
 
-std::optional<bool> OfComparison(TSNode node, bool is_arithmetic, const Expansion& expansion) {
+std::optional<bool> OfComparison(TSNode node, bool is_arithmetic, const Expansion& expansion, Sureness least) {
   const std::vector<TSNode> parts = ChildrenOf(node);
   if (parts.size() != 3) return std::nullopt;
-  const std::optional<Word> left = ValueOf(parts[0], expansion);
-  const std::optional<Word> right = ValueOf(parts[2], expansion);
+  const std::optional<Word> left = ValueOf(parts[0], expansion, least);
+  const std::optional<Word> right = ValueOf(parts[2], expansion, least);
   const std::string_view op = expansion.TextOf(parts[1]);
   if (!left || !right) return std::nullopt;
   const bool is_of_texts = !is_arithmetic && !op.starts_with('-');
@@ -57,7 +57,7 @@ std::vector<TSNode> ConditionOf(const std::vector<TSNode>& parts) {
   return condition;
 }
 
-std::optional<bool> Holds(const std::vector<TSNode>& condition, const Expansion& expansion) {
+std::optional<bool> Holds(const std::vector<TSNode>& condition, const Expansion& expansion, Sureness least) {
   std::vector<TSNode> tests;
   std::ranges::copy_if(condition, std::back_inserter(tests), [](TSNode part) { return ts_node_is_named(part); });
   const bool is_test = tests.size() == 1 && (TypeOf(tests[0]) == "test_command" || TypeOf(tests[0]) == "compound_statement");
@@ -65,12 +65,12 @@ std::optional<bool> Holds(const std::vector<TSNode>& condition, const Expansion&
   std::vector<TSNode> inner;
   std::ranges::copy_if(ChildrenOf(tests[0]), std::back_inserter(inner), [](TSNode part) { return ts_node_is_named(part); });
   if (inner.size() != 1 || TypeOf(inner[0]) != "binary_expression") return std::nullopt;
-  return OfComparison(inner[0], expansion.TextOf(tests[0]).starts_with("(("), expansion);
+  return OfComparison(inner[0], expansion.TextOf(tests[0]).starts_with("(("), expansion, least);
 }
 
-std::optional<bool> IsChosen(TSNode choice, TSNode arm, const Expansion& expansion) {
+std::optional<bool> IsChosen(TSNode choice, TSNode arm, const Expansion& expansion, Sureness least) {
   const TSNode value_node = ts_node_child_by_field_name(choice, "value", 5);
-  const std::optional<Word> value = ts_node_is_null(value_node) ? std::nullopt : ValueOf(value_node, expansion);
+  const std::optional<Word> value = ts_node_is_null(value_node) ? std::nullopt : ValueOf(value_node, expansion, least);
   if (!value) return std::nullopt;
   bool is_certain = true;
   for (const TSNode part : ChildrenOf(arm)) {

@@ -94,7 +94,25 @@ class Checkpoints {
       const variation::Value& known = context_.values[context_.file_uses.paths().Resolved(piece.hole, write.frame)];
       if (known.kind != variation::ValueKind::Param) return false;
       const auto of = std::ranges::find(write.way, variation::FuncId{known.a}, &Site::function);
-      return of != write.way.end() && !IsInTraining(std::span(of, write.way.end()));
+      return of != write.way.end() && !IsInTraining(std::span(of, write.way.end())) && MayBePassedElse(known, 0);
+    });
+  }
+
+  // Whether the callers of its function may give a parameter another value each time.
+  bool MayBePassedElse(const variation::Value& param, int depth) const {
+    constexpr int kMostCalls = 4;
+    const variation::FuncId function{param.a};
+    const auto callers = context_.index.CallersOf(function);
+    return callers.empty() || depth == kMostCalls || std::ranges::any_of(callers, [&](const Site& caller) {
+      const variation::ValueId passed = context_.index.PassedBy(caller, function, param.b);
+      const std::vector<FilePath> paths = passed ? context_.file_uses.paths().PathsOf(passed, nullptr) : std::vector<FilePath>();
+      return paths.empty() || std::ranges::any_of(paths, [&](const FilePath& path) { return MayDiffer(path, depth + 1); });
+    });
+  }
+
+  bool MayDiffer(const FilePath& path, int depth) const {
+    return path.Changes() || std::ranges::any_of(path.pieces, [&](const objects::PathPiece& piece) {
+      return piece.hole && context_.values[piece.hole].kind == variation::ValueKind::Param && MayBePassedElse(context_.values[piece.hole], depth);
     });
   }
 
