@@ -103,6 +103,25 @@ std::vector<ValueId> BindPositional(State& state, FuncId func, ValueId receiver,
 
 namespace {
 
+// `partial(evaluate, model, sync=False)(x)`
+TraceId CallPartial(State& state, SiteId site, std::span<const ValueId> parts, std::vector<ValueId> args) {
+  const variation::Value last = state.values[parts.back()];
+  const bool has_keywords = parts.size() > 1 && last.kind == ValueKind::Dict && last.op == variation::kKeywordsOp;
+  args.insert(args.begin(), parts.begin() + 1, parts.end() - (has_keywords ? 1 : 0));
+  const variation::Value callee = state.values[parts[0]];
+  if (!has_keywords || callee.kind != ValueKind::Function) return ResolveCall(state, site, parts[0], std::move(args));
+  const FuncId function{callee.a};
+  const auto receiver = state.values.Kids(parts[0]);
+  std::vector<ValueId> bound = BindPositional(state, function, receiver.empty() ? ValueId::None() : receiver[0], args);
+  const auto keywords = state.values.Kids(parts.back());
+  const std::vector<ir::Param>& params = state.program.function(function).params;
+  for (size_t i = 0; i + 1 < keywords.size(); i += 2) {
+    const auto param = std::ranges::find(params, base::NameId{state.values[keywords[i]].a}, &ir::Param::name);
+    if (param != params.end()) bound[param - params.begin()] = keywords[i + 1];
+  }
+  return CallTrace(state, site, function, parts[0], bound);
+}
+
 // `model(x)`: what calling an object runs.
 TraceId CallObject(State& state, SiteId site, ValueId object, std::vector<ValueId> args) {
   const ObjectCall call = CallOf(state.program, state.knowledge, state.values, object);
@@ -124,8 +143,7 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
     }
     case ValueKind::Partial:
       if (value.op != 0 || kids.empty()) return state.traces.Empty();
-      args.insert(args.begin(), kids.begin() + 1, kids.end());
-      return ResolveCall(state, site, kids[0], std::move(args));
+      return CallPartial(state, site, kids, std::move(args));
     case ValueKind::BoundExternal:
       return KnownOperation(state, site, knowledge::EntryId{value.a}, kids[0], args);
     case ValueKind::External: {

@@ -181,7 +181,12 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       std::vector<CallArgument> all;
       const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
       for (size_t i = 1; i < kids.size(); ++i) {
-        all.push_back({.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = kids[i]});
+        const bool are_keywords = store_[kids[i]].kind == ValueKind::Dict && store_[kids[i]].op == kKeywordsOp;
+        if (!are_keywords) all.push_back({.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = kids[i]});
+        const std::vector<ValueId> items(store_.Kids(kids[i]).begin(), store_.Kids(kids[i]).end());
+        for (size_t k = 0; are_keywords && k + 1 < items.size(); k += 2) {
+          all.push_back({.kind = ir::ArgKind::Keyword, .keyword = NameId{store_[items[k]].a}, .expr = {}, .value = items[k + 1]});
+        }
       }
       all.insert(all.end(), args.begin(), args.end());
       return Call(site, kids[0], all);
@@ -840,10 +845,12 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   }
   if (text == "functools.partial") {
     if (!first) return std::nullopt;
-    std::vector<ValueId> kids;
+    std::vector<ValueId> kids, keywords;
     for (const CallArgument& arg : args) {
       if (arg.kind == ir::ArgKind::Positional) kids.push_back(arg.value);
+      if (arg.kind == ir::ArgKind::Keyword) keywords.insert(keywords.end(), {store_.Str(arg.keyword), arg.value});
     }
+    if (!keywords.empty()) kids.push_back(store_.Make({.kind = ValueKind::Dict, .op = kKeywordsOp}, keywords));
     return store_.Make({.kind = ValueKind::Partial}, kids);
   }
   constexpr std::string_view kBuiltins = "builtins.";

@@ -59,7 +59,7 @@ enum class ValueKind : uint8_t {
   Instance,   // a = binding::ClassId: some object of a project class
   Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
   BoundExternal, // a = knowledge::EntryId; kids[0] = receiver: a known method looked up on an object
-  Partial,    // kids[0] = callee, then bound positional arguments
+  Partial,    // kids[0] = callee, then bound positional arguments, then a Dict of those by name (kKeywordsOp) if there are any
   Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created or Split one; kids[0] = ranks, if
               // known, then variables of loops that these mention, each with what it goes through
   Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes. op = kMemberOp: a member of the kid
