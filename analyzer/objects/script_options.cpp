@@ -16,6 +16,7 @@ constexpr std::string_view kOtherParsers[] = {"click", "fire", "hydra", "jsonarg
 constexpr std::string_view kOtherDevices[] = {"torch_npu", "habana_frameworks", "torch_xla"};
 constexpr std::string_view kOfBatches[] = {"deepspeed.pipe", "deepspeed.runtime.pipe", "megatron", "torch.distributed.tensor"};
 constexpr std::string_view kNccl = "nccl";
+constexpr std::string_view kParser = "ArgumentParser";
 
 constexpr std::array<std::string_view, 4> kPartsOfParser = {"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"};
 
@@ -68,7 +69,7 @@ class Gatherer {
   }
   void NoteClass(const ir::Class& of) {
     if (of.name) out_.functions.emplace(Text(of.name));
-    for (const ir::Arg& base : of.bases) out_.is_open = out_.is_open || (base.value && LastPart(base.value) == "ArgumentParser");
+    for (const ir::Arg& base : of.bases) out_.is_open = out_.is_open || (base.value && LastPart(base.value) == kParser);
   }
 
   // Which variables hold parsers: those whose methods are called.
@@ -86,8 +87,18 @@ class Gatherer {
   void NoteMaker(ExprId value) {
     const ir::Expr& expr = module_[value];
     const std::string_view name = expr.kind == ExprKind::Call ? LastPart(ir::CalleeOf(expr)) : std::string_view();
-    if (name.empty()) out_.is_open = true;
-    else if (name != "ArgumentParser" && !IsPartOfParser(name)) out_.helpers.emplace(name);
+    if (name.empty() || IsOfOther(value)) out_.is_open = true;
+    else if (name != kParser && !IsPartOfParser(name)) out_.helpers.emplace(name);
+  }
+
+  // `configargparse.ArgumentParser()`
+  bool IsOfOther(ExprId call) const {
+    const ir::Expr& callee = module_[ir::CalleeOf(module_[call])];
+    if (callee.kind != ExprKind::Attribute || Text(ir::AttrOf(callee)) != kParser) return false;
+    const std::string_view object = LastPart(ir::ObjectOf(callee));
+    return object != "argparse" && std::ranges::none_of(module_.imports, [&](const ir::Import& import) {
+      return Text(import.as_name) == object && Text(import.module ? import.module : import.name) == "argparse";
+    });
   }
 
   void NoteExpr(ExprId id) {
@@ -115,8 +126,8 @@ class Gatherer {
     if (name == "init_process_group") NoteGroup(call);
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
-      if (name == "ArgumentParser" && Text(arg.keyword) == "parents") NoteParents(arg.value);
-      else if (name == "ArgumentParser" && Text(arg.keyword) == "fromfile_prefix_chars") out_.is_open = true;
+      if (name == kParser && Text(arg.keyword) == "parents") NoteParents(arg.value);
+      else if (name == kParser && Text(arg.keyword) == "fromfile_prefix_chars") out_.is_open = true;
       else if (IsParser(arg.value)) NoteHandedTo(ir::CalleeOf(call));
     }
   }
@@ -201,6 +212,8 @@ class Gatherer {
     if (parsers_.contains(name.substr(0, name.find('.')))) out_.is_open = true;
     const std::string_view from = Text(import.module ? import.module : import.name);
     if (std::ranges::count(kOtherParsers, from.substr(0, from.find('.'))) > 0) out_.is_open = true;
+    // `from simple_parsing import ArgumentParser`, which takes more than `add_argument` says.
+    if (Text(import.name) == kParser && Text(import.module) != "argparse") out_.is_open = true;
   }
 
   const ir::Module& module_;

@@ -4,8 +4,8 @@
 // file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a loop over
 // `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many by name, of a
 // function of the project, or of one of a library of which the knowledge base has all that it takes; an option that a parser of argparse
-// has already, or a read of one that none has (missing_options.h);
-// a read of an attribute of a dictionary that no dictionary has; and a call of a function, or an import of a file, in which one of these stands where each run comes by.
+// has already, or a read of one that none has (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
+// function, or an import of a file, in which one of these stands where each run comes by.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),

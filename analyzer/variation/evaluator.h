@@ -269,6 +269,7 @@ class FunctionEvaluator {
   bool IsProperty(FuncId method);
   bool IsOverriddenUnseen(binding::ClassId class_id, FuncId method, NameId name);
   ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name, ir::ExprId site);
+  ValueId ConstantOfSome(binding::ClassId class_id, NameId attr, ValueId own, ir::ExprId site);
   bool IsOwnMember(ir::ExprId site) const;
   bool MayRunOn(binding::ClassId subclass) const;
   ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
@@ -311,6 +312,7 @@ class FunctionEvaluator {
                           std::span<const CallArgument> args);
   ValueId MadeWith(ValueId object, NameId param);
   bool IsShared(ValueId value, int depth = 0);
+  bool YieldsOnEachRank(ValueId sampler);
   bool SplitsItself(const Value& data_set) const;
   bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
   ValueId MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param);

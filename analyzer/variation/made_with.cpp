@@ -26,9 +26,17 @@ bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiv
     const Value& argument = store_[made_with[i]];
     const bool is_off = argument.kind == ValueKind::None || made_with[i] == store_.False();
     if (!argument.axes.empty() || SplitsItself(argument)) return true;
-    if (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0) return true;
+    if (!is_off && std::ranges::count(entry.varies_with, params[i]) > 0 && YieldsOnEachRank(made_with[i])) return true;
   }
   return false;
+}
+
+// What a sampler deals out may be another thing on each rank; not if it goes through the data set in order.
+bool FunctionEvaluator::YieldsOnEachRank(ValueId sampler) {
+  const knowledge::EntryId iter = store_[sampler].kind == ValueKind::Object ? KnownMember(sampler, Intern("__iter__")) : knowledge::EntryId::None();
+  if (!iter) return true;
+  const knowledge::Entry& entry = knowledge_[iter];
+  return entry.yield.kind != knowledge::YieldKind::Uniform && MadeToVary(entry, sampler);
 }
 
 // What an object of a library was made with; none if it was not passed, or if its making was not seen.

@@ -140,11 +140,13 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   if (Text(attr) == "value" && IsPlainEnum(class_id)) {
     if (const ValueId texts = TextsOfEnum(class_id)) return texts;
   }
-  const ValueId field = FieldOf(class_id, attr, is_super);
+  const bool may_be_of_subclass = !is_super && value.b != kExactInstance;
+  ValueId field = FieldOf(class_id, attr, is_super);
+  if (field && may_be_of_subclass && IsConstant(store_[field])) field = ConstantOfSome(class_id, attr, field, site);
   if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
   if (field) return field;
   // A method that this class takes for granted, and that only classes below it have: no base that nobody has read may have it.
-  const bool may_be_below = !is_super && value.b != kExactInstance && std::ranges::all_of(tables_.program.classes[class_id].external_bases, [&](NameId base) {
+  const bool may_be_below = may_be_of_subclass && std::ranges::all_of(tables_.program.classes[class_id].external_bases, [&](NameId base) {
     const std::string_view name = Text(base);
     return name.starts_with("abc.") || name.starts_with("typing.") || static_cast<bool>(knowledge_.FindClass(base));
   });
@@ -263,6 +265,19 @@ ValueId FunctionEvaluator::FieldOf(binding::ClassId class_id, NameId attr, bool 
     if (const ValueId value = tables_.Read(TableId::Fields, subclass.index, attr.index)) return value;
   }
   return ValueId::None();
+}
+
+// `distributed = True` of a class, where one below says `distributed = False`: the one of whatever class the object is.
+ValueId FunctionEvaluator::ConstantOfSome(binding::ClassId class_id, NameId attr, ValueId own, ir::ExprId site) {
+  ValueId value = own;
+  size_t count = 0;
+  for (const binding::ClassId subclass : tables_.program.classes[class_id].subclasses) {
+    const ValueId other = tables_.Read(TableId::Fields, subclass.index, attr.index);
+    if (!other || other == own || (func_.owner == class_id && IsOwnMember(site) && !MayRunOn(subclass))) continue;
+    if (++count > kMostOverrides) return store_.Symbol(tables_.NameSymbol(fmt::format("{} of some class", Text(attr))), {});
+    value = store_.Select(store_.Symbol(tables_.NameSymbol("object of class " + std::to_string(subclass.index)), {}), other, value);
+  }
+  return value;
 }
 
 // An enumeration whose members are equal to themselves alone, and not to the number or text that they were given.

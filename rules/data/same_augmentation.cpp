@@ -45,6 +45,7 @@ class EqualWorkers {
 
   void Run() {
     NoteDraws();
+    VisitWorkersOfTheirNumber();
     if (draws_.empty()) return;
     VisitWorkersOfOneSeed();
     const std::vector<SeedPlace> seeds = SeedPlaces(context_);
@@ -137,6 +138,28 @@ class EqualWorkers {
       if (draw == nullptr || !worker_seeds_.ReachesDraw(seed, NameOf(draw->site))) continue;
       if (seeded.insert(seed.function.index).second) ReportOneSeed(seed, *draw, loop);
     }
+  }
+
+  // `worker_init_fn` seeds by the number of the worker alone. A data set of the project has to draw something.
+  void VisitWorkersOfTheirNumber() {
+    std::set<uint32_t> seeded;
+    for (const objects::LoaderLoop& loop : context_.loading.loops()) {
+      const ValueId init = context_.values.MadeWith(loop.loader, "worker_init_fn");
+      if (!init || !context_.loading.IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
+      Site seed;
+      if (worker_seeds_.Of(init, seed) != WorkerSeed::OfWorker) continue;
+      const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
+      if ((draw == nullptr && IsOfProject(context_.values.MadeWith(loop.loader, "dataset"))) || !seeded.insert(seed.function.index).second) continue;
+      findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
+      if (draw != nullptr) AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Why, {"draws for each sample", {}});
+      sink_.push_back(std::move(finding));
+    }
+  }
+
+  bool IsOfProject(ValueId data_set) const {
+    if (!data_set) return false;
+    const std::vector<ValueId> leaves = context_.values.Leaves(data_set);
+    return std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values[leaf].kind == ValueKind::Instance; });
   }
 
   std::string_view NameOf(const Site& site) const {
@@ -346,6 +369,7 @@ class EqualWorkers {
     finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped, or seed the workers by rank in "
                     "`worker_init_fn`", {}};
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
+    if (context_.options.IsLeftOut(ModuleOf(seed.site), seed.seed)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));

@@ -146,9 +146,6 @@ class SeededWorkers {
   void Run() {
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       if (!context_.loading.IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
-      Site seed;
-      const ValueId init = context_.values.MadeWith(loop.loader, "worker_init_fn");
-      if (init && seeds_.Of(init, seed) == WorkerSeed::OfWorker) Report(seed, loop);
       const ValueId data = context_.values.MadeWith(loop.loader, "dataset");
       if (data) VisitSamples(data, loop);
     }
@@ -169,15 +166,9 @@ class SeededWorkers {
   }
 
   void Report(const Site& seed, const objects::LoaderLoop& loop) {
-    const source::Span span = SpanOf(context_, seed);
-    if (std::ranges::any_of(seen_, [&](FuncId function) { return function == seed.function; })) return;
+    if (std::ranges::count(seen_, seed.function) > 0) return;
     seen_.push_back(seed.function);
-    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, seed,
-                                {"workers are seeded by their number alone, so those of all ranks draw the same random numbers", {}});
-    AddLabel(finding, span, LabelRole::Primary, {"the same on every rank", {}});
-    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Why, {"each rank has such workers for its part of the data", {}});
-    finding.help = {"add the rank, or use `torch.initial_seed()` with another seed on each rank", {}};
-    sink_.push_back(std::move(finding));
+    sink_.push_back(SeededByNumber(context_, code_, seed, loop.iterable));
   }
 
   const Context& context_;
@@ -188,6 +179,15 @@ class SeededWorkers {
 };
 
 }  // namespace
+
+findings::Finding SeededByNumber(const Context& context, std::string_view code, const Site& seed, const Site& iterable) {
+  Finding finding = FindingAt(context, code, Severity::Warning, Confidence::Likely, seed,
+                              {"workers are seeded by their number alone, so those of all ranks draw the same random numbers", {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"the same on every rank", {}});
+  AddLabel(finding, SpanOf(context, iterable), LabelRole::Why, {"each rank has such workers for its part of the data", {}});
+  finding.help = {"add the rank, or use `torch.initial_seed()` with another seed on each rank", {}};
+  return finding;
+}
 
 void CheckWorkerSeeds(const Context& context, std::string_view code, FindingSink& sink) { SeededWorkers(context, code, sink).Run(); }
 

@@ -38,7 +38,10 @@ class WorkerSeeds {
   objects::Settings settings_;
 };
 
-// Findings of AR312: workers of a loader that deals out training data, seeded by their number alone.
+// The finding of workers that are seeded by their number alone, and of the loop over the loader that has them.
+findings::Finding SeededByNumber(const Context& context, std::string_view code, const objects::Site& seed, const objects::Site& iterable);
+
+// Findings of AR312: samples of training data whose data set seeds by the number of the worker alone.
 void CheckWorkerSeeds(const Context& context, std::string_view code, FindingSink& sink);
 
 }  // namespace allranks::rules

@@ -89,12 +89,20 @@ class Checkpoints {
   // The path is one and the same in each round of the loop that trains: nothing in it counts, and what a function around
   // it is given was given before that loop.
   bool IsSameEachRound(const FileUse& write) const {
-    return !write.path.Changes() && std::ranges::none_of(write.path.pieces, [&](const objects::PathPiece& piece) {
+    return !write.path.Changes() && !IsNamedByTime(write) && std::ranges::none_of(write.path.pieces, [&](const objects::PathPiece& piece) {
       if (!piece.hole) return false;
       const variation::Value& known = context_.values[context_.file_uses.paths().Resolved(piece.hole, write.frame)];
       if (known.kind != variation::ValueKind::Param) return false;
       const auto of = std::ranges::find(write.way, variation::FuncId{known.a}, &Site::function);
       return of != write.way.end() && !IsInTraining(std::span(of, write.way.end())) && MayBePassedElse(known, 0);
+    });
+  }
+
+  // `f"model_{time.asctime()}.pt"`. A folder that is named so is mostly that of the whole run.
+  bool IsNamedByTime(const FileUse& write) const {
+    return std::ranges::any_of(write.path.Name().pieces, [&](const objects::PathPiece& piece) {
+      const knowledge::Axes axes = piece.hole ? context_.facts.values_store.axes(piece.hole) : knowledge::Axes();
+      return axes.has(knowledge::Axis::Clock) || axes.has(knowledge::Axis::Chance);
     });
   }
 
