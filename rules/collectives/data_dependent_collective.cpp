@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "analyzer/objects/gradient_mode.h"
 #include "analyzer/traces/conditions.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/finding_parts.h"
@@ -120,13 +123,68 @@ bool IsFoundAround(const traces::Difference& difference) {
   return !difference.axes.empty() && Without(difference.axes, knowledge::kSurroundings).empty();
 }
 
-source::Span SourceOf(const Context& context, const traces::Difference& difference) {
+// Where an expression begins to differ; none: that is not known.
+std::optional<source::Span> OriginOf(const Context& context, const Site& tested) {
   constexpr size_t kLongest = 64;
-  if (!IsFoundAround(difference) || !difference.condition_expr) return difference.condition;
   const std::vector<variation::WhyStep> steps =
-      variation::ExplainVariation(context.program, context.knowledge, context.facts, difference.condition_function,
-                                  difference.condition_expr, kLongest);
-  return steps.empty() ? difference.condition : steps.back().span;
+      variation::ExplainVariation(context.program, context.knowledge, context.facts, tested.function, tested.expr, kLongest);
+  return steps.empty() ? std::nullopt : std::optional(steps.back().span);
+}
+
+source::Span SourceOf(const Context& context, const traces::Difference& difference) {
+  if (!IsFoundAround(difference) || !difference.condition_expr) return difference.condition;
+  return OriginOf(context, {difference.condition_function, difference.condition_expr}).value_or(difference.condition);
+}
+
+// The statement at a place of some file, and its module.
+std::pair<ir::ModuleId, ir::StmtId> StatementAt(const Context& context, source::Span span) {
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module{m};
+    if (context.program.modules[module].file == span.file) return {module, context.index.StatementAt(module, span.begin)};
+  }
+  return {};
+}
+
+// The test of a rank's own data that a statement stands under: `if score > best: patience = 3`; none if there is none.
+ir::ExprId TestAround(const Context& context, ir::ModuleId module_id, ir::StmtId stmt) {
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Tree& tree = context.index.tree(module_id);
+  for (ir::StmtId at = tree.Parent(stmt); at; at = tree.Parent(at)) {
+    if (module[at].kind != ir::StmtKind::If) continue;
+    const ir::ExprId test = ir::ValueOf(module[at]);
+    const variation::ValueId value = context.facts.value(module_id, test);
+    if (value && context.facts.values_store.axes(value).has(knowledge::Axis::Data)) return test;
+  }
+  return {};
+}
+
+// The function in which what is tested begins to differ: by what it is, or by what decides it.
+variation::FuncId FunctionOfOrigin(const Context& context, const traces::Difference& difference) {
+  constexpr int kMostTests = 4;
+  Site tested{difference.condition_function, difference.condition_expr};
+  for (int i = 0; i < kMostTests && tested.expr; ++i) {
+    const std::optional<source::Span> origin = OriginOf(context, tested);
+    const auto [module, stmt] = origin ? StatementAt(context, *origin) : std::pair<ir::ModuleId, ir::StmtId>();
+    if (!stmt) break;
+    tested.function = context.index.FunctionOf(module, stmt);
+    tested.expr = TestAround(context, module, stmt);
+  }
+  return tested.function;
+}
+
+// What is tested comes from a function that only evaluates, over data that no sampler is seen to deal out: whole evaluations on each rank
+// come to the same result.
+bool IsOfWholeEvaluation(const Context& context, const traces::Difference& difference) {
+  if (!difference.axes.has(knowledge::Axis::Data)) return false;
+  const variation::FuncId function = FunctionOfOrigin(context, difference);
+  if (!function) return false;
+  const bool evaluates = std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
+    return call.function == function && objects::AreGradientsOff(context.program, context.values, context.facts, context.index, {call.function, call.expr});
+  });
+  const auto is_dealt_out = [&](const objects::LoaderLoop& loop) {
+    return loop.iterable.function == function && context.loading.IsDealtOut(loop.loader);
+  };
+  return evaluates && std::ranges::none_of(context.loading.loops(), is_dealt_out);
 }
 
 std::vector<OneSource> BySource(const Context& context) {
@@ -151,6 +209,7 @@ Finding FindingOfSource(const Context& context, const OneSource& differences) {
   findings::Text help = {"let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
                          {ConditionText(context, first)}};
   Finding finding = FindingOf(context, first, kAR104, Message(context, first), std::move(help));
+  if (IsOfWholeEvaluation(context, first)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::EvaluationDiffers));
   for (size_t i = 1; i < std::min(differences.size(), kMostNamed); ++i) {
     if (differences[i]->condition.file) AddLabel(finding, differences[i]->condition, LabelRole::Note, {"decided by the same", {}});
   }
