@@ -5,10 +5,19 @@
 #include "frontends/cpp/cuda_headers.h"
 
 namespace allranks::pipeline {
+namespace {
+
+base::Result<std::unique_ptr<cpp::Helpers>> HelpersOf(const cpp::Limits& limits) {
+  base::Result<std::string> program = cpp::FindHelper();
+  if (!program) return base::Fail(program.error().message);
+  return std::make_unique<cpp::Helpers>(std::move(*program), limits);
+}
+
+}  // namespace
 
 CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database,
                      const std::vector<std::string>& extra_args, const cpp::Limits& limits)
-    : paths_(paths), files_(files), root_(paths.Absolute("")), helper_(cpp::FindHelper()), extra_args_(cpp::KeptFlags(extra_args)), limits_(limits),
+    : paths_(paths), files_(files), root_(paths.Absolute("")), helpers_(HelpersOf(limits)), extra_args_(cpp::KeptFlags(extra_args)),
       cuda_headers_(cpp::InstalledCudaHeaders(files)) {
   if (!database.empty()) {
     const std::string folder = paths.Absolute(paths.Relative(database));
@@ -64,7 +73,7 @@ cpp::CompileCommand CppReader::Unlisted(const std::string& path, const std::vect
 
 base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text,
                                          const std::vector<std::string>& folders) const {
-  if (!helper_) return base::Fail(helper_.error().message);
+  if (!helpers_) return base::Fail(helpers_.error().message);
   const std::string path = paths_.Absolute(relative);
   const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
   cpp::CompileCommand command = listed ? *listed : Unlisted(path, folders);
@@ -73,7 +82,7 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
   const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);
   request.args.insert(request.args.end(), language.begin(), language.end());
-  return cpp::RunHelper(*helper_, request, limits_);
+  return (*helpers_)->Read(request);
 }
 
 }  // namespace allranks::pipeline

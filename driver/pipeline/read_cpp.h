@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,9 +39,8 @@ class CppReader {
   const PathMap& paths_;
   const source::FileSystem& files_;
   std::string root_;  // absolute
-  base::Result<std::string> helper_;
+  base::Result<std::unique_ptr<cpp::Helpers>> helpers_;
   std::vector<std::string> extra_args_;
-  cpp::Limits limits_;        // of one translation unit
   std::string cuda_headers_;  // of this machine; empty: none
   std::optional<cpp::CompileCommands> commands_;
   std::vector<std::string> problems_;

@@ -26,6 +26,14 @@ bool HasHead(ByteReader& in, std::string_view magic) { return in.Text() == magic
 
 }  // namespace
 
+std::string Framed(std::string_view bytes) {
+  ByteWriter out;
+  out.Text(bytes);
+  return out.Finish();
+}
+
+size_t FrameLength(std::string_view head) { return ByteReader(head).U32(); }
+
 std::string Write(const Request& request) {
   ByteWriter out;
   out.Text(kRequestMagic);

@@ -1,5 +1,6 @@
-// What goes to the helper program `allranks-clang` on its standard input, and what comes back on its standard output.
-// One process reads one translation unit: whatever happens in Clang costs that file.
+// What goes to the helper program `allranks-clang` on its standard input, and what comes back on its standard output: a request
+// of one translation unit and its reply, the next request and its reply, until the input ends. Each goes as a frame, its length
+// and its bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,11 @@
 namespace allranks::cpp {
 
 // Grows with every change of these structs; a helper of another version answers with nothing.
-constexpr uint32_t kExchangeVersion = 1;
+constexpr uint32_t kExchangeVersion = 2;
+
+// Of a frame: how many bytes say its length, and how many bytes it may have at most.
+constexpr size_t kFrameHead = sizeof(uint32_t);
+constexpr size_t kLongestFrame = size_t{1} << 30;
 
 struct Request {
   std::string path;                 // of the main file: absolute
@@ -42,6 +47,10 @@ struct Reply {
   uint32_t error_count = 0;
   std::vector<ReadError> errors;  // the first few
 };
+
+std::string Framed(std::string_view bytes);
+// As the head of a frame says it.
+size_t FrameLength(std::string_view head);
 
 std::string Write(const Request& request);
 std::string Write(const Reply& reply);

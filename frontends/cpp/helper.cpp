@@ -11,21 +11,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "analyzer/platform/platform.h"
 
 namespace allranks::cpp {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr std::string_view kProgram = "allranks-clang";
-constexpr size_t kLongestReply = size_t{1} << 30;
-constexpr size_t kLongestComplaint = 1 << 16;
-// Clang recurses along deeply nested sources.
-constexpr rlim_t kStackBytes = rlim_t{256} << 20;
-// A busy machine gives the helper a part of the time; by the clock only one that does not get on is ended.
-constexpr int kShareOfClock = 4;
 
 class Descriptor {
  public:
@@ -40,6 +31,7 @@ class Descriptor {
     Close();
     value_ = value;
   }
+  int Release() { return std::exchange(value_, -1); }
   void Close() {
     if (value_ >= 0) close(value_);
     value_ = -1;
@@ -48,6 +40,17 @@ class Descriptor {
  private:
   int value_ = -1;
 };
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kProgram = "allranks-clang";
+constexpr size_t kLongestComplaint = 1 << 16;
+// Clang recurses along deeply nested sources.
+constexpr rlim_t kStackBytes = rlim_t{256} << 20;
+// A busy machine gives the helper a part of the time; by the clock only one that does not get on is ended.
+constexpr int kShareOfClock = 4;
 
 struct Pipe {
   Descriptor read;
@@ -93,40 +96,41 @@ void Limit(int what, rlim_t soft) {
   _exit(kNotStarted);
 }
 
-// Feeds and reads the child until it closes its output or time is up.
+// Feeds and reads a child until it has answered, ends, or time is up.
 class Conversation {
  public:
-  Conversation(std::string_view question, Pipe& in, Pipe& out, Pipe& complaints, Clock::time_point deadline)
-      : left_(question), in_(in.write), out_(out.read), complaints_(complaints.read), deadline_(deadline) {
-    for (const int end : {in_.value(), out_.value(), complaints_.value()}) {
-      fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
-    }
-  }
+  Conversation(std::string_view question, Descriptor& in, Descriptor& out, Descriptor& complaints, std::string& complaint)
+      : left_(question), in_(in), out_(out), complaints_(complaints), complaint_(complaint) {}
 
-  // Whether it ended in time.
-  bool Run() {
-    while (out_.open() || complaints_.open()) {
-      const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+  // Whether it answered, or ended, in time.
+  bool Run(Clock::time_point deadline) {
+    while (!HasAnswer() && (out_.open() || complaints_.open())) {
+      const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (rest <= 0) return false;
-      std::array<pollfd, 3> ends = {pollfd{in_.value(), POLLOUT, 0}, pollfd{out_.value(), POLLIN, 0},
+      std::array<pollfd, 3> ends = {pollfd{left_.empty() ? -1 : in_.value(), POLLOUT, 0}, pollfd{out_.value(), POLLIN, 0},
                                     pollfd{complaints_.value(), POLLIN, 0}};
       if (poll(ends.data(), ends.size(), static_cast<int>(rest)) < 0 && errno != EINTR) return false;
       if (ends[0].revents != 0) Feed();
-      if (ends[1].revents != 0) Drain(out_, &answer, kLongestReply);
-      if (ends[2].revents != 0) Drain(complaints_, &complaint, kLongestComplaint);
+      if (ends[1].revents != 0) Drain(out_, &answer_, kLongestFrame);
+      if (ends[2].revents != 0) Drain(complaints_, &complaint_, kLongestComplaint);
     }
     return true;
   }
 
-  std::string answer;
-  std::string complaint;
+  // Whether all of a frame is there, or what never becomes one of this program.
+  bool HasAnswer() const {
+    if (answer_.size() < kFrameHead) return false;
+    const size_t length = FrameLength(answer_);
+    return length > kLongestFrame || answer_.size() >= kFrameHead + length;
+  }
+  std::string_view answer() const { return std::string_view(answer_).substr(kFrameHead); }
 
  private:
   void Feed() {
-    const ssize_t count = left_.empty() ? 0 : platform::Send(in_.value(), left_.data(), left_.size());
+    const ssize_t count = platform::Send(in_.value(), left_.data(), left_.size());
     if (count > 0) left_.remove_prefix(static_cast<size_t>(count));
     const bool failed = count < 0 && errno != EAGAIN && errno != EINTR;
-    if (left_.empty() || failed) in_.Close();
+    if (failed) left_ = {};
   }
 
   static void Drain(Descriptor& from, std::string* to, size_t most) {
@@ -140,7 +144,8 @@ class Conversation {
   Descriptor& in_;
   Descriptor& out_;
   Descriptor& complaints_;
-  Clock::time_point deadline_;
+  std::string& complaint_;
+  std::string answer_;
 };
 
 std::string WhatBecame(int status, const std::string& complaint, const Limits& limits) {
@@ -176,27 +181,93 @@ base::Result<std::string> FindHelper() {
                     "build it with LLVM 19 (libclang-19-dev, llvm-19-dev), or exclude these files");
 }
 
-base::Result<Reply> RunHelper(const std::string& program, const Request& request, const Limits& limits) {
-  Pipe in, out, complaints;
-  if (!in.OpenForSending() || !out.Open() || !complaints.Open()) {
-    return base::Fail(std::string("no pipe to `allranks-clang` could be opened: ") + std::strerror(errno));
+class Helpers::Process {
+ public:
+  Process() = default;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() { End(SIGKILL); }
+
+  // An error: why it could not be started.
+  std::optional<base::Error> Start(const std::string& program, const Limits& limits) {
+    Pipe in, out, complaints;
+    if (!in.OpenForSending() || !out.Open() || !complaints.Open()) {
+      return base::Error{std::string("no pipe to `allranks-clang` could be opened: ") + std::strerror(errno)};
+    }
+    child_ = fork();
+    if (child_ < 0) return base::Error{std::string("`allranks-clang` could not be started: ") + std::strerror(errno)};
+    if (child_ == 0) Exec(program.c_str(), in, out, complaints, limits);
+    in_.Reset(in.write.Release());
+    out_.Reset(out.read.Release());
+    complaints_.Reset(complaints.read.Release());
+    for (const int end : {in_.value(), out_.value(), complaints_.value()}) fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
+    return std::nullopt;
   }
-  const std::string question = Write(request);
-  const pid_t child = fork();
-  if (child < 0) return base::Fail(std::string("`allranks-clang` could not be started: ") + std::strerror(errno));
-  if (child == 0) Exec(program.c_str(), in, out, complaints, limits);
-  in.read.Close();
-  out.write.Close();
-  complaints.write.Close();
-  Conversation conversation(question, in, out, complaints, Clock::now() + kShareOfClock * std::chrono::seconds(limits.seconds));
-  if (!conversation.Run()) kill(child, SIGKILL);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+
+  // Once it has failed, the process is gone.
+  base::Result<Reply> Ask(std::string_view question, const Limits& limits) {
+    Conversation conversation(question, in_, out_, complaints_, complaint_);
+    const bool in_time = conversation.Run(Clock::now() + kShareOfClock * std::chrono::seconds(limits.seconds));
+    if (conversation.HasAnswer()) {
+      base::Result<Reply> reply = ReadReply(conversation.answer());
+      if (!reply) End(SIGKILL);
+      return reply;
+    }
+    const int status = End(in_time ? 0 : SIGKILL);
+    took_too_long_ = !in_time || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
+    return base::Fail(WhatBecame(status, complaint_, limits));
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return base::Fail(WhatBecame(status, conversation.complaint, limits));
+
+  bool took_too_long() const { return took_too_long_; }
+
+ private:
+  // With this signal, or, 0, by itself. How it ended.
+  int End(int signal) {
+    int status = 0;
+    if (child_ <= 0) return status;
+    in_.Close();
+    if (signal != 0) kill(child_, signal);
+    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = 0;
+    return status;
   }
-  return ReadReply(conversation.answer);
+
+  pid_t child_ = 0;
+  Descriptor in_, out_, complaints_;
+  std::string complaint_;
+  bool took_too_long_ = false;
+};
+
+Helpers::Helpers(std::string program, const Limits& limits) : program_(std::move(program)), limits_(limits) {}
+
+Helpers::~Helpers() = default;
+
+std::unique_ptr<Helpers::Process> Helpers::TakeIdle() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  std::unique_ptr<Process> process = std::move(idle_.back());
+  idle_.pop_back();
+  return process;
+}
+
+base::Result<Reply> Helpers::Read(const Request& request) {
+  const std::string question = Framed(Write(request));
+  std::unique_ptr<Process> process = TakeIdle();
+  for (bool is_used = process != nullptr;; is_used = false) {
+    if (!is_used) {
+      process = std::make_unique<Process>();
+      if (std::optional<base::Error> failure = process->Start(program_, limits_)) return base::Fail(failure->message);
+    }
+    base::Result<Reply> reply = process->Ask(question, limits_);
+    if (reply) {
+      const std::lock_guard lock(mutex_);
+      idle_.push_back(std::move(process));
+      return reply;
+    }
+    // Its time is its own; a crash or a lack of memory may have come of what the process had read before.
+    if (!is_used || process->took_too_long()) return reply;
+  }
 }
 
 }  // namespace allranks::cpp

@@ -1,8 +1,13 @@
-// Starts `allranks-clang` for one translation unit at a time and holds it to its limits.
+// Starts `allranks-clang` and holds it to its limits. One process reads one translation unit after the other: to start Clang costs
+// as much as to read a small file. What happens in Clang costs the file that is being read, and what comes of a file does not
+// depend on those that the process read before: where it fails in a process that has read others, a new one reads it again.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "analyzer/base/result.h"
 #include "frontends/cpp/exchange.h"
@@ -25,7 +30,23 @@ constexpr bool kLimitsMemory = true;
 // The helper beside this program, or where an installation puts it (../libexec/allranks). An error says how to get it.
 [[nodiscard]] base::Result<std::string> FindHelper();
 
-// Any thread. An error is one line on what became of the file: crashed, too slow, too large.
-[[nodiscard]] base::Result<Reply> RunHelper(const std::string& program, const Request& request, const Limits& limits);
+// The processes of one run: no more than threads that read at once.
+class Helpers {
+ public:
+  Helpers(std::string program, const Limits& limits);
+  ~Helpers();
+
+  // Any thread. An error is one line on what became of the file: crashed, too slow, too large.
+  [[nodiscard]] base::Result<Reply> Read(const Request& request);
+
+ private:
+  class Process;
+  std::unique_ptr<Process> TakeIdle();
+
+  std::string program_;
+  Limits limits_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Process>> idle_;
+};
 
 }  // namespace allranks::cpp

@@ -26,7 +26,7 @@ class HelperTest : public testing::Test {
   }
 
   std::string Failure(const std::string& script, const Limits& limits = {}) {
-    const base::Result<Reply> reply = RunHelper(Program(script), {.path = "/a.cpp"}, limits);
+    const base::Result<Reply> reply = Helpers(Program(script), limits).Read({.path = "/a.cpp"});
     return reply ? "none" : reply.error().message;
   }
 
@@ -64,11 +64,12 @@ TEST_F(HelperTest, Crash) {
 
 TEST_F(HelperTest, OfAnotherVersion) {
   EXPECT_THAT(Failure("exit 2"), HasSubstr("`allranks-clang` ended with 2; reinstall allranks"));
-  EXPECT_NE(Failure("cat > /dev/null; echo nonsense"), "none");
+  EXPECT_EQ(Failure("echo nonsense"), "this is no answer of this version of allranks-clang");
+  EXPECT_THAT(Failure("printf abc"), HasSubstr("`allranks-clang` ended with 0; reinstall allranks"));
 }
 
 TEST_F(HelperTest, NotThere) {
-  const base::Result<Reply> reply = RunHelper("/nowhere/allranks-clang", {.path = "/a.cpp"}, {});
+  const base::Result<Reply> reply = Helpers("/nowhere/allranks-clang", {}).Read({.path = "/a.cpp"});
   ASSERT_FALSE(reply.has_value());
   EXPECT_THAT(reply.error().message, HasSubstr("ended with 127"));
 }
@@ -77,7 +78,7 @@ TEST_F(HelperTest, NotThere) {
 TEST_F(HelperTest, DoesNotListen) {
   const std::string program = Program("exec 0<&-; sleep 0.2; exit 3");
   const Request request{.path = "/a.cpp", .text = std::string(8 << 20, ' ')};
-  EXPECT_FALSE(RunHelper(program, request, {}).has_value());
+  EXPECT_FALSE(Helpers(program, {}).Read(request).has_value());
 }
 
 }  // namespace

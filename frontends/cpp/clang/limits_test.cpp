@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "frontends/cpp/helper.h"
 
 namespace allranks::cpp {
@@ -9,11 +11,11 @@ namespace {
 
 using testing::HasSubstr;
 
-base::Result<Reply> Read(const std::string& text, const Limits& limits = {}) {
-  const Request request{.path = "/project/a.cpp", .text = text, .directory = "/", .args = {"-x", "c++"},
-                        .roots = {"/project"}};
-  return RunHelper(ALLRANKS_CLANG, request, limits);
+Request RequestOf(const std::string& text) {
+  return {.path = "/project/a.cpp", .text = text, .directory = "/", .args = {"-x", "c++"}, .roots = {"/project"}};
 }
+
+base::Result<Reply> Read(const std::string& text, const Limits& limits = {}) { return Helpers(ALLRANKS_CLANG, limits).Read(RequestOf(text)); }
 
 // Instantiates itself two to the power of sixty times, at a depth that Clang allows.
 constexpr const char* kTree = R"(
@@ -65,6 +67,37 @@ TEST(LimitsTest, Crash) {
   const base::Result<Reply> reply = Read("#pragma clang __debug crash\n");
   ASSERT_FALSE(reply.has_value());
   EXPECT_THAT(reply.error().message, HasSubstr("Clang crashed"));
+}
+
+TEST(HelpersTest, ACrashLeavesTheOthersAsTheyAre) {
+  const std::string good = "#include <mpi.h>\nint f() { return MPI_Barrier(MPI_COMM_WORLD); }\n";
+  Helpers alone(ALLRANKS_CLANG, {});
+  const base::Result<Reply> expected = alone.Read(RequestOf(good));
+  ASSERT_TRUE(expected.has_value()) << expected.error().message;
+  Helpers helpers(ALLRANKS_CLANG, {});
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 2; ++i) {
+      const base::Result<Reply> reply = helpers.Read(RequestOf(good));
+      ASSERT_TRUE(reply.has_value()) << reply.error().message;
+      EXPECT_EQ(Write(*reply), Write(*expected));
+    }
+    const base::Result<Reply> crash = helpers.Read(RequestOf("#pragma clang __debug crash\n"));
+    ASSERT_FALSE(crash.has_value());
+    EXPECT_THAT(crash.error().message, HasSubstr("Clang crashed"));
+  }
+}
+
+// The time of a file is its own, however long the process has worked before.
+TEST(HelpersTest, EveryFileHasItsTime) {
+  std::string slow = "template <int N, long M> struct Tree { static constexpr long kSum = Tree<N - 1, 2 * M>::kSum + Tree<N - 1, 2 * M + 1>::kSum; };\n"
+                     "template <long M> struct Tree<0, M> { static constexpr long kSum = 1; };\nlong sum() { return Tree<13, 0>::kSum; }\n";
+  Helpers helpers(ALLRANKS_CLANG, {.seconds = 1});
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_long_enough = [&] { return std::chrono::steady_clock::now() - start > std::chrono::seconds(3); };
+  for (int i = 0; i < 100 && !is_long_enough(); ++i) {
+    const base::Result<Reply> reply = helpers.Read(RequestOf(slow));
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  }
 }
 
 TEST(LimitsTest, IncludesWhatNeverEnds) {

@@ -1,17 +1,66 @@
-// allranks-clang: reads one translation unit for allranks. Not for people: a request comes in on standard input, the
-// answer goes to standard output (exchange.h).
+// allranks-clang: reads translation units for allranks, one after the other. Not for people: requests come in on standard input,
+// the answers go to standard output (exchange.h).
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 
+#include "analyzer/platform/platform.h"
 #include "frontends/cpp/clang/read_unit.h"
 
 namespace {
 
-std::string ReadAll(std::FILE* in) {
-  std::string bytes;
-  char buffer[1 << 16];
-  for (size_t count = 0; (count = std::fread(buffer, 1, sizeof buffer, in)) > 0;) bytes.append(buffer, count);
+using namespace allranks;
+
+// Nothing: the input is at its end, or what comes is no frame.
+std::optional<std::string> ReadFrame(std::FILE* in) {
+  std::string bytes(cpp::kFrameHead, '\0');
+  if (std::fread(bytes.data(), 1, bytes.size(), in) != bytes.size()) return std::nullopt;
+  const size_t length = cpp::FrameLength(bytes);
+  if (length > cpp::kLongestFrame) return std::nullopt;
+  bytes.resize(length);
+  if (std::fread(bytes.data(), 1, length, in) != length) return std::nullopt;
   return bytes;
+}
+
+bool WriteFrame(std::string_view bytes, std::FILE* out) {
+  const std::string frame = cpp::Framed(bytes);
+  return std::fwrite(frame.data(), 1, frame.size(), out) == frame.size() && std::fflush(out) == 0;
+}
+
+rlimit LimitOf(decltype(RLIMIT_CPU) what) {
+  rlimit limit = {};
+  getrlimit(what, &limit);
+  return limit;
+}
+
+// Every file may take as much processor time as the process was started with for its first.
+class TimeOfFile {
+ public:
+  TimeOfFile() : limit_(LimitOf(RLIMIT_CPU)), seconds_(limit_.rlim_cur) {}
+  void BeginNext() {
+    if (seconds_ == RLIM_INFINITY) return;
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    // Parts of a second are granted.
+    const auto used = static_cast<rlim_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + 1);
+    limit_.rlim_cur = std::min(used + seconds_, limit_.rlim_max);
+    setrlimit(RLIMIT_CPU, &limit_);
+  }
+
+ private:
+  rlimit limit_;
+  rlim_t seconds_;
+};
+
+// What large files leave behind is given back to the system, and the next file has the whole of what a file may take.
+bool IsSpent() {
+  constexpr uint64_t kMost = uint64_t{512} << 20;
+  constexpr uint64_t kPartOfLimit = 4;
+  const rlim_t limit = LimitOf(RLIMIT_AS).rlim_cur;
+  return platform::MemoryNow() > (limit == RLIM_INFINITY ? kMost : std::min(kMost, uint64_t{limit} / kPartOfLimit));
 }
 
 }  // namespace
@@ -25,13 +74,16 @@ extern "C" const char* __asan_default_options() {
 #endif
 
 int main() {
-  using namespace allranks;
-  const base::Result<cpp::Request> request = cpp::ReadRequest(ReadAll(stdin));
-  if (!request) {
-    std::fprintf(stderr, "allranks-clang: %s; `allranks` starts this program by itself\n", request.error().message.c_str());
-    return 2;
+  TimeOfFile time;
+  bool any = false;
+  for (; const std::optional<std::string> bytes = ReadFrame(stdin); any = true) {
+    if (any) time.BeginNext();
+    const base::Result<cpp::Request> request = cpp::ReadRequest(*bytes);
+    if (!request) break;
+    if (!WriteFrame(cpp::Write(cpp::ReadUnit(*request)), stdout)) return 2;
+    if (IsSpent()) return 0;
   }
-  const std::string reply = cpp::Write(cpp::ReadUnit(*request));
-  const bool written = std::fwrite(reply.data(), 1, reply.size(), stdout) == reply.size() && std::fflush(stdout) == 0;
-  return written ? 0 : 2;
+  if (any && std::feof(stdin) != 0) return 0;
+  std::fputs("allranks-clang: this is no request of this version of allranks; `allranks` starts this program by itself\n", stderr);
+  return 2;
 }
