@@ -17,6 +17,7 @@ static_assert(std::endian::native == std::endian::little, "byte streams are litt
 class ByteWriter {
  public:
   void U32(uint32_t value) { Raw(&value, sizeof value); }
+  void U64(uint64_t value) { Raw(&value, sizeof value); }
   void Text(std::string_view text) {
     U32(static_cast<uint32_t>(text.size()));
     Raw(text.data(), text.size());
@@ -44,6 +45,11 @@ class ByteReader {
 
   uint32_t U32() {
     uint32_t value = 0;
+    Raw(&value, sizeof value);
+    return value;
+  }
+  uint64_t U64() {
+    uint64_t value = 0;
     Raw(&value, sizeof value);
     return value;
   }

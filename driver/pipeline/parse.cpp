@@ -73,7 +73,7 @@ class Parser {
     out_.files.resize(kept_.size());
     std::vector<Outcome> outcomes(kept_.size());
     if (AsksForCpp()) {
-      reader_.emplace(in_.paths, in_.files, in_.compile_commands, in_.extra_args, LimitsOfHelper(in_.watch.bounds()));
+      reader_.emplace(in_.paths, in_.files, in_.compile_commands, in_.extra_args, LimitsOfHelper(in_.watch.bounds()), in_.units.IsUsed() ? &in_.units : nullptr);
       headers_content_ = HeadersContent();
       out_.problems = reader_->problems();
     }
@@ -81,6 +81,7 @@ class Parser {
       if (in_.watch.IsStopped()) LeaveOut(i, outcomes[i]);
       else ReadOne(i, outcomes[i]);
     });
+    if (reader_) out_.is_repeatable = reader_->IsRepeatable();
     for (uint32_t i = 0; i < kept_.size(); ++i) {
       if (cpp::IsHeaderName(PathOf(i))) headers_.emplace(PathOf(i), source::FileId{i});
     }
@@ -147,7 +148,7 @@ class Parser {
       outcome.reply = in_.memory->Unit(PathOf(i), whole);
     }
     if (outcome.reply != nullptr) return;
-    base::Result<cpp::Reply> reply = reader.Read(PathOf(i), text, IncludeFolders(kept_[i]));
+    base::Result<cpp::Reply> reply = reader.Read(PathOf(i), text, IncludeFolders(kept_[i]), in_.overlays.contains(PathOf(i)));
     if (!reply) {
       outcome.problem = reply.error().message;
       return;

@@ -13,6 +13,7 @@
 #include "analyzer/source/source_file.h"
 #include "driver/pipeline/module_cache.h"
 #include "driver/pipeline/selection.h"
+#include "driver/pipeline/unit_cache.h"
 
 namespace allranks::pipeline {
 
@@ -27,6 +28,7 @@ struct Parsed {
   std::vector<std::string> problems;                           // with how files are compiled: one line each
   std::set<source::FileId> guessed;                           // C and C++ files that did not parse, compiled nobody knows how
   uint64_t bytes = 0;
+  bool is_repeatable = true;  // whether another run reads the same of the same disk
 };
 
 struct ParseInput {
@@ -38,6 +40,7 @@ struct ParseInput {
   const std::vector<std::string>& extra_args;  // of the compiler, for C and C++
   const std::map<std::string, std::string>& overlays;  // by path relative to the root: not what is on disk
   ModuleCache& cache;
+  UnitCache& units;
   unsigned jobs = 0;
   const base::Watch& watch;
   Memory* memory = nullptr;  // of the run before; none: everything is parsed

@@ -519,10 +519,14 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   }
 
   watch.Begin("parse", selection.parse.size());
-  ModuleCache cache(options.cache_folder, options.cache_folder.empty() ? "" : CacheKey());
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, options.jobs, parsing, memory},
+  const std::string key = options.cache_folder.empty() ? "" : CacheKey();
+  ModuleCache cache(options.cache_folder, key);
+  UnitCache units(options.cache_folder, key, files);
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, units, options.jobs, parsing, memory},
                              selection, a.names);
   cache.Prune();
+  units.Prune();
+  out.is_repeatable = parsed.is_repeatable;
   watch.Begin("launch files");
   a.launch_lines.clear();
   launches.files.clear();

@@ -55,6 +55,7 @@ struct Output {
   std::string index_problem;                     // why it is not known what git tracks
   std::vector<findings::Finding> limits;         // AR003 of requested files, whether it is asked for or not
   std::vector<std::string> cut_files;            // requested files that were given up for time or memory, as shown
+  bool is_repeatable = true;                     // whether another run finds the same on the same disk: no helper failed
   std::string stopped_in;                        // the phase in which Options::is_stopped ended the run; empty: it came to its end
   uint64_t steps = 0;                            // of the analysis: the same in every run of the same input
 };

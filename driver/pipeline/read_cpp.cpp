@@ -16,9 +16,9 @@ base::Result<std::unique_ptr<cpp::Helpers>> HelpersOf(const cpp::Limits& limits)
 }  // namespace
 
 CppReader::CppReader(const PathMap& paths, const source::FileSystem& files, const std::string& database,
-                     const std::vector<std::string>& extra_args, const cpp::Limits& limits)
+                     const std::vector<std::string>& extra_args, const cpp::Limits& limits, UnitCache* cache)
     : paths_(paths), files_(files), root_(paths.Absolute("")), helpers_(HelpersOf(limits)), extra_args_(cpp::KeptFlags(extra_args)),
-      cuda_headers_(cpp::InstalledCudaHeaders(files)) {
+      cuda_headers_(cpp::InstalledCudaHeaders(files)), cache_(cache) {
   if (!database.empty()) {
     const std::string folder = paths.Absolute(paths.Relative(database));
     if (!Load(folder)) problems_.push_back(database + ": there is no compile_commands.json; let your build write one");
@@ -72,7 +72,9 @@ cpp::CompileCommand CppReader::Unlisted(const std::string& path, const std::vect
 }
 
 base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text,
-                                         const std::vector<std::string>& folders) const {
+                                         const std::vector<std::string>& folders, bool is_open) const {
+  // Until it is known otherwise.
+  if (!helpers_ || cache_ == nullptr) is_repeatable_ = false;
   if (!helpers_) return base::Fail(helpers_.error().message);
   const std::string path = paths_.Absolute(relative);
   const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
@@ -82,7 +84,11 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
   const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);
   request.args.insert(request.args.end(), language.begin(), language.end());
-  return (*helpers_)->Read(request);
+  if (cache_ == nullptr) return (*helpers_)->Read(request);
+  if (std::optional<cpp::Reply> known = cache_->Find(relative, request)) return std::move(*known);
+  base::Result<cpp::Reply> reply = (*helpers_)->Read(request);
+  if (!reply || !cache_->Keep(relative, request, *reply, !is_open)) is_repeatable_ = false;
+  return reply;
 }
 
 }  // namespace allranks::pipeline

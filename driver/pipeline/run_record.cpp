@@ -8,7 +8,8 @@
 #include "analyzer/base/image.h"
 #include "analyzer/platform/platform.h"
 #include "driver/pipeline/parallel.h"
-#include "frontends/cpp/includes.h"
+#include "frontends/cpp/cuda_headers.h"
+#include "frontends/cpp/helper.h"
 
 namespace allranks::findings {
 
@@ -260,7 +261,7 @@ template <Is<Output> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [files, findings, ledger, checked, requested, is_same, errors, timings, bytes_scanned, bytes_parsed, files_scanned, files_parsed,
          files_requested, files_excluded, suppressed, syntax, left_out, read_in_part, knows_tracked, unread_importers, notes, index_problem, limits,
-         cut_files, stopped_in, steps] = it;
+         cut_files, is_repeatable, stopped_in, steps] = it;
   visit(findings, ledger, checked, requested, bytes_scanned, bytes_parsed, files_scanned, files_parsed, files_requested, files_excluded,
         suppressed, syntax, left_out, read_in_part, knows_tracked, unread_importers, notes, index_problem, limits, steps);
 }
@@ -287,14 +288,12 @@ std::string SettingsOf(const Options& options) {
   const base::Interner no_names;
   base::ImageWriter writer(no_names);
   writer(options);
-  return std::move(writer).Finish();
+  return std::move(writer).Finish() + cpp::HelperIdentity() + cpp::CudaSettings();
 }
-
-bool IsCppFile(const source::SourceFile& file) { return cpp::IsSourceName(file.path) || cpp::IsHeaderName(file.path); }
 
 // Whether another run would come to the same.
 bool IsKept(const Output& out) {
-  return out.stopped_in.empty() && out.errors.empty() && out.cut_files.empty() && std::ranges::none_of(out.files, IsCppFile);
+  return out.stopped_in.empty() && out.errors.empty() && out.cut_files.empty() && out.is_repeatable;
 }
 
 // The texts of files that were read, by path; nothing, where an answer is another one than then.
@@ -332,10 +331,11 @@ bool FillFiles(const std::vector<KeptFile>& kept, unsigned jobs, const Texts& te
 }  // namespace
 
 RunRecord::RunRecord(const Options& options, std::string_view key)
-    : settings_(DigitsOf(SettingsOf(options))),
-      unlisted_(options.cache_folder, options.working_directory),
+    : unlisted_(options.cache_folder, options.working_directory),
       jobs_(options.jobs),
-      folder_(options.overlays.empty() ? options.cache_folder : "", key, "runs") {}
+      folder_(options.overlays.empty() ? options.cache_folder : "", key, "runs") {
+  if (IsUsed()) settings_ = DigitsOf(SettingsOf(options));
+}
 
 std::optional<Output> RunRecord::Find(const source::FileSystem& files) const {
   if (!IsUsed()) return std::nullopt;

@@ -1,8 +1,8 @@
 // What a run came to, kept on disk with all that it asked of the disk: a later run with the same settings asks the same again,
 // and where all answers are the same it is over.
 //
-// Nothing but what was read decides: not the time of a file, and not its size. Runs that were cut short, that read standard input
-// or that called Clang, which reads headers of the system by itself, are not kept.
+// Nothing but what was read decides: not the time of a file, and not its size. What Clang asks is asked once more by the run itself
+// (unit_cache.h). Runs that were cut short, in which Clang failed, or that read standard input are not kept.
 #pragma once
 
 #include <optional>

@@ -84,10 +84,13 @@ TEST(ExchangeTest, RoundTripAndDamage) {
   ASSERT_TRUE(ReadRequest(bytes).has_value());
   EXPECT_EQ(ReadRequest(bytes)->args, request.args);
   for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ReadRequest(bytes.substr(0, size)).has_value());
-  const Reply reply{.parts = {{"/a.cpp", 6, "module"}}, .error_count = 2, .errors = {{"/a.cpp", 1, 2, "text"}}};
+  const Reply reply{.parts = {{"/a.cpp", 6, "module"}}, .error_count = 2, .errors = {{"/a.cpp", 1, 2, "text"}},
+                    .asked = {{"/a.h", Told::Text, {1, 2}}, {"/b.h", Told::Nothing, {}}}, .is_complete = true};
   const std::string answer = Write(reply);
   ASSERT_TRUE(ReadReply(answer).has_value());
   EXPECT_EQ(ReadReply(answer)->errors[0].text, "text");
+  EXPECT_EQ(ReadReply(answer)->asked[0].hash, (Hash{1, 2}));
+  EXPECT_EQ(Write(*ReadReply(answer)), answer);
   for (size_t size = 0; size < answer.size(); ++size) EXPECT_FALSE(ReadReply(answer.substr(0, size)).has_value());
   EXPECT_FALSE(ReadReply(bytes).has_value());
   EXPECT_FALSE(ReadReply("Segmentation fault\n").has_value());

@@ -11,6 +11,9 @@ namespace allranks::cpp {
 // place without them. Beside these two, /usr/local/cuda and Debian's /usr/include are looked at.
 std::string InstalledCudaHeaders(const source::FileSystem& files);
 
+// What of the environment decides that.
+std::string CudaSettings();
+
 // The same for one compile command (KeptFlags), whose own include folders go before; `installed` if they have none.
 std::string CudaHeadersOf(const std::string& directory, const std::vector<std::string>& args,
                           const std::string& installed, const source::FileSystem& files);

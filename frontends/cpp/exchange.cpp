@@ -1,5 +1,9 @@
 #include "frontends/cpp/exchange.h"
 
+#include <xxhash.h>
+
+#include <algorithm>
+
 #include "analyzer/base/byte_stream.h"
 
 namespace allranks::cpp {
@@ -22,9 +26,33 @@ std::vector<std::string> ReadTexts(ByteReader& in) {
   return texts;
 }
 
+void WriteHash(ByteWriter& out, const Hash& hash) {
+  out.U64(hash.low);
+  out.U64(hash.high);
+}
+
+Hash ReadHash(ByteReader& in) {
+  Hash hash;
+  hash.low = in.U64();
+  hash.high = in.U64();
+  return hash;
+}
+
 bool HasHead(ByteReader& in, std::string_view magic) { return in.Text() == magic && in.U32() == kExchangeVersion; }
 
 }  // namespace
+
+Hash HashOf(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {.low = hash.low64, .high = hash.high64};
+}
+
+Hash HashOfNames(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  std::string all;
+  for (const std::string& name : names) all += name + '\0';
+  return HashOf(all);
+}
 
 std::string Framed(std::string_view bytes) {
   ByteWriter out;
@@ -77,6 +105,13 @@ std::string Write(const Reply& reply) {
     out.U32(error.length);
     out.Text(error.text);
   }
+  out.U32(static_cast<uint32_t>(reply.asked.size()));
+  for (const Asked& asked : reply.asked) {
+    out.Text(asked.path);
+    out.U32(static_cast<uint32_t>(asked.told));
+    WriteHash(out, asked.hash);
+  }
+  out.U32(reply.is_complete ? 1 : 0);
   return out.Finish();
 }
 
@@ -98,6 +133,15 @@ base::Result<Reply> ReadReply(std::string_view bytes) {
     error.length = in.U32();
     error.text = in.Text();
   }
+  reply.asked.resize(in.Count(2 * sizeof(uint32_t) + sizeof(Hash)));
+  for (Asked& asked : reply.asked) {
+    asked.path = in.Text();
+    const uint32_t told = in.U32();
+    if (told >= kToldCount) return base::Fail("the answer of allranks-clang makes no sense");
+    asked.told = static_cast<Told>(told);
+    asked.hash = ReadHash(in);
+  }
+  reply.is_complete = in.U32() == 1;
   if (!in.ok() || !in.AtEnd()) return base::Fail("the answer of allranks-clang is cut off");
   return reply;
 }

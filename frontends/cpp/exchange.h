@@ -42,10 +42,33 @@ struct ReadError {
   std::string text;     // "'mpi.h' file not found"
 };
 
+struct Hash {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  friend bool operator==(const Hash&, const Hash&) = default;
+};
+
+Hash HashOf(std::string_view bytes);
+// Of what lies in a folder, in whatever order it is listed.
+Hash HashOfNames(std::vector<std::string> names);
+
+// What Clang was told of a place on disk: what kind of thing is there, links followed; the text of a file, the names in a folder
+// or the path without links, each by its hash.
+enum class Told : uint8_t { Nothing, File, Folder, Other, Text, Names, RealPath };
+constexpr uint32_t kToldCount = 7;
+
+struct Asked {
+  std::string path;  // absolute, as Clang wrote it: `..` behind a link is not what the text says
+  Told told{};
+  Hash hash;
+};
+
 struct Reply {
   std::vector<FilePart> parts;
   uint32_t error_count = 0;
   std::vector<ReadError> errors;  // the first few
+  std::vector<Asked> asked;       // of the disk, but for the main file
+  bool is_complete = false;       // whether the same request gets the same reply wherever these are the answers
 };
 
 std::string Framed(std::string_view bytes);

@@ -4,14 +4,18 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "analyzer/platform/platform.h"
@@ -80,9 +84,35 @@ void Limit(int what, rlim_t soft) {
   setrlimit(what, &limit);
 }
 
+// What says where headers are. Of the rest of the environment the helper sees what starts it, and nothing that decides what it says.
+constexpr const char* kReadVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "CLANG_NO_DEFAULT_CONFIG", "SDKROOT"};
+constexpr const char* kStartVariables[] = {"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
+
+void AddVariables(std::span<const char* const> names, std::vector<std::string>& settings) {
+  for (const char* name : names) {
+    if (const char* value = std::getenv(name)) settings.push_back(std::string(name) + "=" + value);
+  }
+}
+
+// As exec takes it.
+class Environment {
+ public:
+  Environment() {
+    AddVariables(kReadVariables, settings_);
+    AddVariables(kStartVariables, settings_);
+    for (std::string& setting : settings_) pointers_.push_back(setting.data());
+    pointers_.push_back(nullptr);
+  }
+  char* const* pointers() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> settings_;
+  std::vector<char*> pointers_;
+};
+
 // Between fork and exec only what is safe after a fork of one thread of several.
 [[noreturn]] void Exec(const char* program, const Pipe& in, const Pipe& out, const Pipe& complaints,
-                       const Limits& limits) {
+                       const Environment& environment, const Limits& limits) {
   dup2(in.read.value(), STDIN_FILENO);
   dup2(out.write.value(), STDOUT_FILENO);
   dup2(complaints.write.value(), STDERR_FILENO);
@@ -91,7 +121,7 @@ void Limit(int what, rlim_t soft) {
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_CPU, limits.seconds);
   char* const arguments[] = {const_cast<char*>(program), nullptr};
-  execv(program, arguments);
+  execve(program, arguments, environment.pointers());
   constexpr int kNotStarted = 127;
   _exit(kNotStarted);
 }
@@ -181,6 +211,24 @@ base::Result<std::string> FindHelper() {
                     "build it with LLVM 19 (libclang-19-dev, llvm-19-dev), or exclude these files");
 }
 
+std::string HelperIdentity() {
+  const base::Result<std::string> program = FindHelper();
+  if (!program) return {};
+  // Here stands what the linker tells one build from another by.
+  constexpr size_t kBegin = size_t{64} << 10;
+  std::string begin(kBegin, '\0');
+  std::ifstream file(*program, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(file.gcount()));
+  struct stat about {};
+  if (begin.empty() || stat(program->c_str(), &about) != 0) return {};
+  std::vector<std::string> parts = {std::to_string(about.st_size), begin};
+  AddVariables(kReadVariables, parts);
+  std::string identity;
+  for (const std::string& part : parts) identity += part + '\0';
+  return identity;
+}
+
 class Helpers::Process {
  public:
   Process() = default;
@@ -194,9 +242,10 @@ class Helpers::Process {
     if (!in.OpenForSending() || !out.Open() || !complaints.Open()) {
       return base::Error{std::string("no pipe to `allranks-clang` could be opened: ") + std::strerror(errno)};
     }
+    const Environment environment;
     child_ = fork();
     if (child_ < 0) return base::Error{std::string("`allranks-clang` could not be started: ") + std::strerror(errno)};
-    if (child_ == 0) Exec(program.c_str(), in, out, complaints, limits);
+    if (child_ == 0) Exec(program.c_str(), in, out, complaints, environment, limits);
     in_.Reset(in.write.Release());
     out_.Reset(out.read.Release());
     complaints_.Reset(complaints.read.Release());

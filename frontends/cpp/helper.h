@@ -30,6 +30,10 @@ constexpr bool kLimitsMemory = true;
 // The helper beside this program, or where an installation puts it (../libexec/allranks). An error says how to get it.
 [[nodiscard]] base::Result<std::string> FindHelper();
 
+// Which build of the helper there is, and what of the environment reaches it: besides the request and the disk nothing decides what
+// it says. Empty: there is no helper.
+std::string HelperIdentity();
+
 // The processes of one run: no more than threads that read at once.
 class Helpers {
  public:

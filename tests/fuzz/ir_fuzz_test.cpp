@@ -32,7 +32,8 @@ std::string Module() {
 
 std::string Reply() {
   return cpp::Write(cpp::Reply{.parts = {{.path = "/p/a.cpp", .bytes = 9, .module = Module()}}, .error_count = 1,
-                               .errors = {{.path = "/p/a.cpp", .offset = 1, .length = 2, .text = "no"}}});
+                               .errors = {{.path = "/p/a.cpp", .offset = 1, .length = 2, .text = "no"}},
+                               .asked = {{.path = "/p/a.h", .told = cpp::Told::Text, .hash = {1, 2}}}, .is_complete = true});
 }
 
 constexpr std::array<std::string_view, 6> kPieces = {std::string_view("\0\0\0\0", 4), "\xff\xff\xff\xff", std::string_view("\1\0\0\0", 4),

@@ -13,6 +13,7 @@
 
 #include "frontends/cpp/clang/embedded_headers.h"
 #include "frontends/cpp/clang/lower_unit.h"
+#include "frontends/cpp/clang/seen_files.h"
 #include "frontends/cpp/kernel_launches.h"
 
 namespace allranks::cpp {
@@ -26,7 +27,7 @@ constexpr std::string_view kHeaderRoot = "/.allranks-headers";
 
 class ErrorList : public clang::DiagnosticConsumer {
  public:
-  explicit ErrorList(Reply& reply, const Request& request) : reply_(reply), request_(request) {}
+  ErrorList(Reply& reply, const Request& request, SeenFiles& disk) : reply_(reply), request_(request), disk_(disk) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     DiagnosticConsumer::HandleDiagnostic(level, info);
@@ -60,10 +61,10 @@ class ErrorList : public clang::DiagnosticConsumer {
     if (name.starts_with(kHeaderRoot)) return true;
     llvm::SmallString<256> absolute(name), resolved;
     llvm::sys::fs::make_absolute(request_.directory, absolute);
-    if (llvm::sys::fs::real_path(absolute, resolved)) return false;
+    if (disk_.getRealPath(absolute, resolved)) return false;
     return std::ranges::any_of(request_.roots, [&](const std::string& root) {
       llvm::SmallString<256> folder;
-      if (llvm::sys::fs::real_path(root, folder) || !resolved.starts_with(folder)) return false;
+      if (disk_.getRealPath(root, folder) || !resolved.starts_with(folder)) return false;
       return folder.ends_with("/") || resolved.size() == folder.size() || resolved[folder.size()] == '/';
     });
   }
@@ -87,6 +88,7 @@ class ErrorList : public clang::DiagnosticConsumer {
 
   Reply& reply_;
   const Request& request_;
+  SeenFiles& disk_;
 };
 
 class LoweringConsumer : public clang::ASTConsumer, public clang::CommentHandler {
@@ -145,26 +147,14 @@ class LoweringAction : public clang::ASTFrontendAction {
   const Request& request_;
 };
 
-// To open a named pipe is to wait for who writes to it.
-class WithoutPipes : public llvm::vfs::ProxyFileSystem {
- public:
-  using ProxyFileSystem::ProxyFileSystem;
-  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
-    const llvm::ErrorOr<llvm::vfs::Status> about = status(path);
-    if (about && about->getType() == llvm::sys::fs::file_type::fifo_file) return std::make_error_code(std::errc::no_such_file_or_directory);
-    return ProxyFileSystem::openFileForRead(path);
-  }
-};
-
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files(const Request& request) {
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files(const Request& request, llvm::IntrusiveRefCntPtr<SeenFiles> disk) {
   const auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const EmbeddedHeader& header : EmbeddedHeaders()) {
     const std::string path = std::string(kHeaderRoot) + "/" + header.path;
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBuffer({header.text, header.size}, path, false));
   }
   memory->addFile(request.path, 0, llvm::MemoryBuffer::getMemBufferCopy(WithPlainLaunches(request.text), request.path));
-  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::makeIntrusiveRefCnt<WithoutPipes>(llvm::vfs::createPhysicalFileSystem()));
+  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(std::move(disk));
   files->pushOverlay(memory);
   files->setCurrentWorkingDirectory(request.directory);
   return files;
@@ -189,13 +179,15 @@ std::vector<std::string> CommandLine(const Request& request) {
 
 Reply ReadUnit(const Request& request) {
   Reply reply;
-  ErrorList errors(reply, request);
+  const auto disk = llvm::makeIntrusiveRefCnt<SeenFiles>(llvm::vfs::createPhysicalFileSystem(), kHeaderRoot);
+  ErrorList errors(reply, request, *disk);
   const auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{.WorkingDir = request.directory},
-                                                                  Files(request));
+                                                                  Files(request, disk));
   clang::tooling::ToolInvocation invocation(CommandLine(request), std::make_unique<LoweringAction>(reply, request),
                                             files.get());
   invocation.setDiagnosticConsumer(&errors);
   invocation.run();
+  disk->MoveTo(reply);
   return reply;
 }
 
