@@ -1,11 +1,15 @@
 #include "driver/pipeline/cpp_reach.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <unordered_map>
 
 namespace allranks::pipeline {
 namespace {
+
+// Of a function that so many files define none is meant.
+constexpr size_t kMostNamesakes = 4;
 
 class Finder {
  public:
@@ -82,7 +86,12 @@ class Finder {
       for (const uint32_t name : function.uses) {
         const auto known = names_.find(name);
         if (known == names_.end() || !known->second.SaysIt()) continue;
-        std::ranges::copy_if(known->second.homes, std::back_inserter(calls), [&](uint32_t home) { return home != file && Sees(file, home); });
+        const std::vector<uint32_t>& homes = known->second.homes;
+        if (std::ranges::any_of(homes, [&](uint32_t home) { return Sees(file, home); })) {
+          std::ranges::copy_if(homes, std::back_inserter(calls), [&](uint32_t home) { return home != file && Sees(file, home); });
+        } else if (homes.size() <= kMostNamesakes && Declares(file, name)) {
+          std::ranges::copy_if(homes, std::back_inserter(calls), [&](uint32_t home) { return !files_[home].is_header; });
+        }
       }
     }
     std::ranges::sort(calls);
@@ -95,6 +104,18 @@ class Finder {
     if (files_[file].is_header && !headers_are_seen_) SeeFromHeaders();
     if (visible_[file].empty()) visible_[file] = Included(file);
     return Has(visible_[file], home);
+  }
+
+  // Or a file that it sees.
+  bool Declares(uint32_t file, uint32_t name) {
+    if (visible_[file].empty()) visible_[file] = Included(file);
+    const Files& seen = visible_[file];
+    for (size_t word = 0; word < seen.size(); ++word) {
+      for (uint64_t rest = seen[word]; rest != 0; rest &= rest - 1) {
+        if (std::ranges::binary_search(files_[word * 64 + static_cast<size_t>(std::countr_zero(rest))].declared, name)) return true;
+      }
+    }
+    return false;
   }
 
   // What a header uses need not be included by itself, but by a source that includes both.

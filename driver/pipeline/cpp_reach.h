@@ -3,7 +3,8 @@
 // extension beside its training code that is most of them.
 //
 // Calls are found by name (frontends/cpp/function_names.h). A source sees only what it includes; a header is read with sources
-// that may include more.
+// that may include more. A function that a source declares, itself or through a header, may be defined out of its sight. That
+// makes no source matter, as a name alone says little; but the few that define it and matter are read with a source that does.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace allranks::pipeline {
 // By index of `files`; nothing for Python files.
 struct CppReach {
   std::vector<bool> matters;
-  std::vector<std::vector<uint32_t>> calls;  // the files that define what a file calls and that lead to a mention; not itself
+  std::vector<std::vector<uint32_t>> calls;  // the files that define what it calls, by what leads to a mention; not itself
 };
 
 CppReach FindCppReach(const std::vector<ScannedFile>& files);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "driver/pipeline/cpp_reach.h"
 #include "driver/pipeline/generated.h"
@@ -35,6 +36,10 @@ class Selector {
     Scan(UnreadImportsOf(requested));
     ScanClosure(CppAmong(requested));
     cpp_ = FindCppReach(out_.files);
+    if (CallOutOfSight(requested)) {
+      Scan(UnreadCpp());
+      cpp_ = FindCppReach(out_.files);
+    }
     std::vector<uint32_t> seeds = Seeds(requested);
     AddImporters(seeds);
     ScanClosure(seeds);
@@ -114,7 +119,8 @@ class Selector {
       IncludeGraph::Included included = in_.includes.Targets(index, *bytes);
       file.imports = std::move(included.files);
       file.include_folders = std::move(included.folders);
-      file.functions = cpp::ScanFunctions(*bytes, [&](std::string_view body) { return file.mentions && in_.cpp_prefilter.Mentions(body); });
+      file.functions = cpp::ScanFunctions(*bytes, [&](std::string_view body) { return file.mentions && in_.cpp_prefilter.Mentions(body); },
+                                          &file.declared);
     } else if (file.state == ReadState::Read) {
       file.imports = ImportsIn(index, *bytes);
     }
@@ -169,6 +175,36 @@ class Selector {
     std::vector<uint32_t> among;
     std::ranges::copy_if(indices, std::back_inserter(among), [&](uint32_t index) { return out_.files[index].is_cpp; });
     return among;
+  }
+
+  std::vector<uint32_t> UnreadCpp() const {
+    std::vector<uint32_t> unread;
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      if (out_.files[i].state == ReadState::Unread && IsCpp(i)) unread.push_back(i);
+    }
+    return unread;
+  }
+
+  // Whether a source that the user named uses a function that is declared where it looks, but defined nowhere there.
+  bool CallOutOfSight(const std::vector<uint32_t>& requested) const {
+    if (in_.project.all.size() > kMostOnDemand) return false;
+    return std::ranges::any_of(requested, [this](uint32_t index) {
+      return in_.project.named[index] && cpp_.matters[index] && cpp::IsSourceName(in_.project.all[index]) && CallsOutOfSight(index);
+    });
+  }
+
+  bool CallsOutOfSight(uint32_t source) const {
+    std::unordered_set<uint32_t> seen = {source}, declared, defined;
+    for (std::vector<uint32_t> work = {source}; !work.empty();) {
+      const ScannedFile& file = out_.files[work.back()];
+      work.pop_back();
+      declared.insert(file.declared.begin(), file.declared.end());
+      for (const cpp::NamedFunction& function : file.functions) defined.insert(function.names.begin(), function.names.end());
+      std::ranges::copy_if(file.imports, std::back_inserter(work), [&](uint32_t target) { return seen.insert(target).second; });
+    }
+    return std::ranges::any_of(out_.files[source].functions, [&](const cpp::NamedFunction& function) {
+      return std::ranges::any_of(function.uses, [&](uint32_t name) { return declared.contains(name) && !defined.contains(name); });
+    });
   }
 
   // A file without a mention of its own matters if it imports one with: it may guard what that one does.

@@ -2,6 +2,9 @@
 // that does imports, and those through which it reaches another one that does, are parsed. In C, C++ and CUDA, where a header
 // names more than its includers use, functions decide instead (cpp_reach.h).
 //
+// A source of C or C++ that the user names may call what it, or a header of it, declares, and a source out of its sight defines: where there
+// is such a call, the sources of the project are scanned for it, and the few that define it are read.
+//
 // What a file means depends on who calls it. A script is parsed if it reaches one that mentions an API through any number of
 // files, as are those between: how it is started says who runs them. Where the user names single files, the Python files that import these, through
 // any number of files, are read as well, so that a file alone and the whole project agree; unless they are so many that the
@@ -52,6 +55,7 @@ struct ScannedFile {
   std::string problem;             // of a file that cannot be parsed
   std::vector<uint32_t> imports;   // files of the project, as indices of ProjectFiles::all
   std::vector<cpp::NamedFunction> functions;  // of C, C++ or CUDA
+  std::vector<uint32_t> declared;  // hashes of names of functions without a body, sorted
   std::vector<std::string> include_folders;  // relative: where a compiler finds the headers among them
 };
 

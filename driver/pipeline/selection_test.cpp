@@ -174,6 +174,30 @@ TEST(SelectionTest, SourcesThatCallWhatCommunicatesThroughOthers) {
   EXPECT_THAT(Choose(files, {"calls.cpp"}).parse, ElementsAre("calls.cpp", "comm.cpp", "norm.cpp"));
 }
 
+TEST(SelectionTest, ANamedSourceFindsWhatItCallsOutOfItsSight) {
+  const std::map<std::string, std::string> files = {
+      {"a.cpp", "void sync_all();\nvoid print();\nint main() { if (MPI_Comm_rank() == 0) sync_all(); print(); }\n"},
+      {"own.cpp", "void own();\nint main() { MPI_Comm_rank(); own(); }\nvoid own() {}\n"},
+      {"by_header.cpp", "#include \"api.h\"\nint main() { MPI_Comm_rank(); sync_all(); }\n"},
+      {"undeclared.cpp", "int main() { MPI_Comm_rank(); int sync_all = 1; return sync_all; }\n"},
+      {"plain.cpp", "void sync_all();\nint main() { sync_all(); }\n"},
+      {"api.h", "void sync_all();\n"},
+      {"deep/b.cpp", "void wait();\nvoid sync_all() { MPI_Barrier(); wait(); }\n"},
+      {"deep/c.cpp", "void wait() { MPI_Barrier(); }\n"},
+      {"deep/print.cpp", "#include <cstdio>\nvoid print() { puts(\"\"); }\n"}};
+  EXPECT_THAT(Choose(files, {"a.cpp"}).parse, ElementsAre("a.cpp", "deep/b.cpp", "deep/c.cpp"));
+  EXPECT_THAT(Choose(files, {"by_header.cpp"}).parse, ElementsAre("by_header.cpp", "deep/b.cpp", "deep/c.cpp"));
+  EXPECT_THAT(Choose(files, {"own.cpp"}).parse, ElementsAre("own.cpp"));
+  EXPECT_THAT(Choose(files, {"undeclared.cpp"}).parse, ElementsAre("undeclared.cpp"));
+  EXPECT_THAT(Choose(files, {"plain.cpp"}).parse, IsEmpty());
+}
+
+TEST(SelectionTest, WhatManySourcesDefineIsNotLookedAt) {
+  std::map<std::string, std::string> files = {{"a.cpp", "void sync_all();\nint main() { MPI_Comm_rank(); sync_all(); }\n"}};
+  for (int i = 0; i < 5; ++i) files.emplace("b" + std::to_string(i) + ".cpp", "void sync_all() { MPI_Barrier(); }\n");
+  EXPECT_THAT(Choose(files, {"a.cpp"}).parse, ElementsAre("a.cpp"));
+}
+
 // A name that mostly means something else says nothing.
 TEST(SelectionTest, ANameThatFewDefinitionsGiveAMeaningTo) {
   const std::map<std::string, std::string> files = {

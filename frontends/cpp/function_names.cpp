@@ -36,13 +36,12 @@ class Scanner {
  public:
   Scanner(std::string_view text, const std::function<bool(std::string_view)>& mentions) : text_(text), mentions_(mentions) {}
 
-  std::vector<NamedFunction> Run() {
+  std::vector<NamedFunction> Run(std::vector<uint32_t>* declared) {
     while (at_ < text_.size()) Step();
     if (state_.depth > 0) EndBody();
-    for (NamedFunction& function : functions_) {
-      std::ranges::sort(function.uses);
-      function.uses.erase(std::ranges::unique(function.uses).begin(), function.uses.end());
-    }
+    for (NamedFunction& function : functions_) SortOnce(function.uses);
+    SortOnce(declared_);
+    if (declared != nullptr) *declared = std::move(declared_);
     return std::move(functions_);
   }
 
@@ -55,6 +54,11 @@ class Scanner {
     size_t begin = 0;                       // of that body
     std::vector<uint32_t> names;            // of the declaration that is being read
   };
+
+  static void SortOnce(std::vector<uint32_t>& names) {
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+  }
 
   void Step() {
     const char c = text_[at_];
@@ -184,7 +188,10 @@ class Scanner {
     if (c == ')' && parentheses_ > 0) --parentheses_;
     if (c == '<' && last_ != "operator" && parentheses_ == 0) ++angles_;
     if (c == '>' && angles_ > 0 && text_[at_ - 2] != '-') --angles_;
-    if (c == ';' && parentheses_ == 0) EndDeclaration();
+    if (c == ';' && parentheses_ == 0) {
+      declared_.insert(declared_.end(), state_.names.begin(), state_.names.end());
+      EndDeclaration();
+    }
     if (c == '}') {
       if (state_.deeper > 0) --state_.deeper;
       else if (!state_.classes.empty()) state_.classes.pop_back();
@@ -229,14 +236,16 @@ class Scanner {
   std::string_view before_last_;
   std::string_view declared_class_;
   std::vector<NamedFunction> functions_;
+  std::vector<uint32_t> declared_;
 };
 
 }  // namespace
 
 uint32_t HashOfName(std::string_view name) { return XXH32(name.data(), name.size(), 0); }
 
-std::vector<NamedFunction> ScanFunctions(std::string_view text, const std::function<bool(std::string_view)>& mentions) {
-  return Scanner(text, mentions).Run();
+std::vector<NamedFunction> ScanFunctions(std::string_view text, const std::function<bool(std::string_view)>& mentions,
+                                         std::vector<uint32_t>* declared) {
+  return Scanner(text, mentions).Run(declared);
 }
 
 }  // namespace allranks::cpp

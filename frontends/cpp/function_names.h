@@ -21,7 +21,9 @@ struct NamedFunction {
   bool mentions = false;       // its body does, as `mentions` of the call says
 };
 
-std::vector<NamedFunction> ScanFunctions(std::string_view text, const std::function<bool(std::string_view)>& mentions);
+// `declared`: gets the names of functions that it declares without a body, sorted.
+std::vector<NamedFunction> ScanFunctions(std::string_view text, const std::function<bool(std::string_view)>& mentions,
+                                         std::vector<uint32_t>* declared = nullptr);
 
 uint32_t HashOfName(std::string_view name);
 

@@ -252,6 +252,26 @@ class CostOfCpp(CliTest):
         self.assertEqual(self.read(), ["a.cpp"])
         self.assertEqual(self.entries(), [])
 
+    def test_a_named_file_costs_itself_and_the_few_that_define_what_it_calls(self):
+        self.write("a.cpp", "#include <mpi.h>\nvoid sync_all();\nint main() {\n  int rank;\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                            "  if (rank == 0) sync_all();\n}\n")
+        self.write("deep/b.cpp", "#include <mpi.h>\nvoid sync_all() { MPI_Barrier(MPI_COMM_WORLD); }\n")
+        for i in range(5):
+            self.write(f"other{i}.cpp", source(f"other{i}"))
+        alone = self.check("a.cpp")
+        self.assertEqual(self.read(), ["a.cpp", "b.cpp"])
+        self.assertIn("a.cpp:6:18: error: AR101", alone.out)
+        self.assertIn(alone.out, self.check().out)
+        self.assertEqual(self.read(), [f"other{i}.cpp" for i in range(5)])
+        self.check("other0.cpp")
+        self.assertEqual(self.starts(), 0)
+        # A definition that comes to be, or goes.
+        self.write("deep/b.cpp", "#include <mpi.h>\nvoid sync_all() {}\n")
+        self.assertEqual(self.check("a.cpp").out, "")
+        self.write("c.cpp", "#include <mpi.h>\nvoid sync_all() { MPI_Barrier(MPI_COMM_WORLD); }\n")
+        (self.root / "deep" / "b.cpp").unlink()
+        self.assertEqual(self.check("a.cpp").out, alone.out.replace("`b.cpp`", "`c.cpp`"))
+
     def test_runs_at_once(self):
         for i in range(6):
             self.write(f"f{i}.cpp", source(f"f{i}"))
