@@ -57,6 +57,12 @@ struct ReturnPath {
   ValueId value;
 };
 
+// The variables where a `break` leaves a loop, and the conditions under which a round gets there.
+struct BrokenOff {
+  ValueId condition;
+  std::vector<ValueId> slots;
+};
+
 // A variable before a root sent it to the others.
 struct Broadcast {
   ValueId before;
@@ -124,6 +130,8 @@ class FunctionEvaluator {
   void EvalStmt(ir::StmtId stmt);
   void EvalIf(const ir::Stmt& stmt);
   void EvalLoop(const ir::Stmt& stmt);
+  void NoteBreak();
+  void MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on);
   void EvalTry(const ir::Stmt& stmt);
   bool StrikesAll(ir::ExprId type) const;
   bool StrikesOne(ir::ExprId type) const;
@@ -419,6 +427,8 @@ class FunctionEvaluator {
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<ValueId> yielded_;        // of a generator
   std::vector<ValueId> yielded_as_often_;  // by place of a `yield` that ranks may get to a different number of times
+  std::vector<BrokenOff> broken_off_;   // of the loop at hand, in the round at hand
+  size_t loop_path_ = 0;                // of `path_`: how long it was where the loop at hand begins
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left
   Axes round_exit_axes_;                // of those under which a round of it is cut short
   Axes function_exit_axes_;

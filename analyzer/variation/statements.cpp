@@ -61,6 +61,7 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       break;
     }
     case ir::StmtKind::Break:
+      NoteBreak();
       Leave(&loop_exit_axes_);
       break;
     case ir::StmtKind::Continue:
@@ -310,6 +311,8 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   const std::vector<uint32_t>& assigned = AssignedIn(stmt);
   const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
   const Axes outer_round_axes = std::exchange(round_exit_axes_, Axes{});
+  std::vector<BrokenOff> breaks = std::exchange(broken_off_, {});
+  const size_t outer_path = std::exchange(loop_path_, path_.size());
   const ValueId iterable = is_for ? Eval(head) : ValueId::None();
   Env before = env_;
   // A loop inside another is evaluated in each round of that one. Axes only grow, so it starts with what it came to
@@ -324,6 +327,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds; ++round) {
     env_ = before;
+    broken_off_.clear();
     const size_t known_assigned = assigned.size();
     for (const uint32_t slot : assigned) {
       const ValueId initial = before.slots[slot];
@@ -369,16 +373,25 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     if (!grew) break;
   }
   env_.reachable = true;
+  std::swap(breaks, broken_off_);
+  loop_path_ = outer_path;
   for (const uint32_t slot : assigned) {
     const ValueId initial = before.slots[slot];
     const ValueId after = env_.slots[slot];
     const Axes behind = axes[slot] | leaving;
-    if (!initial || !after || initial == after) {
+    const bool is_assigned_anew = initial && after && initial != after;
+    const ValueId counted = is_assigned_anew ? CountedUp(initial, carried[slot], after, rounds) : ValueId::None();
+    for (BrokenOff& each : breaks) {
+      ValueId& value = each.slots[slot];
+      const bool is_new = value && value != initial && value != carried[slot] && !counted;
+      value = is_new ? store_.WithAxes(value, leaving) : ValueId::None();
+    }
+    if (!is_assigned_anew) {
       if (after) env_.slots[slot] = store_.WithAxes(after, behind);
       else env_.slots[slot] = initial;
       continue;
     }
-    if (const ValueId counted = CountedUp(initial, carried[slot], after, rounds)) {
+    if (counted) {
       env_.slots[slot] = counted;
       continue;
     }
@@ -392,7 +405,27 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   loop_exit_axes_ = outer_exit_axes;
   round_exit_axes_ = outer_round_axes;
   EvalBlock(ir::ElseBlockOf(stmt));
+  MergeBreaks(stmt, breaks, env_.reachable && (is_for || trips != store_.True()));
   env_.reachable = true;
+}
+
+void FunctionEvaluator::NoteBreak() {
+  constexpr size_t kMostBreaks = 4;
+  if (broken_off_.size() < kMostBreaks) broken_off_.push_back({store_.And(std::span(path_).subspan(loop_path_)), env_.slots});
+}
+
+// What rounds assigned where they left the loop. `goes_on`: whether it may end by itself as well, with what its variables hold by now.
+void FunctionEvaluator::MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on) {
+  for (const BrokenOff& each : breaks) {
+    const ValueKind kind = store_[each.condition].kind;
+    const ValueId left = kind == ValueKind::Bool ? store_.Symbol(StmtSite(loop), store_.axes(each.condition)) : each.condition;
+    for (const uint32_t slot : AssignedIn(loop)) {
+      const ValueId value = each.slots[slot];
+      const ValueId other = env_.slots[slot];
+      if (value && value != other) env_.slots[slot] = goes_on && other ? store_.Select(left, value, other) : store_.WithAxes(value, store_.axes(left));
+    }
+    goes_on = true;
+  }
 }
 
 // Whether a loop has at least one round, and none is cut short.
