@@ -87,4 +87,13 @@ std::vector<Definition> Definitions::Reaching(const Site& place, std::vector<Def
   return reaching;
 }
 
+base::NameId FieldOfSelf(const binding::Program& program, const Site& place) {
+  const ir::Module& module = program.module_of(place.function);
+  if (module[place.expr].kind != ir::ExprKind::Attribute) return {};
+  const ir::Expr& object = module[ir::ObjectOf(module[place.expr])];
+  const auto& params = program.function(place.function).params;
+  const bool is_own = object.kind == ir::ExprKind::Name && !params.empty() && ir::NameOf(object) == params[0].name;
+  return is_own ? ir::AttrOf(module[place.expr]) : base::NameId();
+}
+
 }  // namespace allranks::objects

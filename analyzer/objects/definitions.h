@@ -20,6 +20,9 @@ struct Definition {
   uint32_t item = kWhole;
 };
 
+// The field that an expression of a method names of its object, `rows` of `self.rows`; none: something else.
+base::NameId FieldOfSelf(const binding::Program& program, const Site& place);
+
 class Definitions {
  public:
   Definitions(const binding::Program& program, const ProgramIndex& index) : program_(program), index_(index) {}

@@ -182,7 +182,7 @@ bool ModelOrigins::AddAssigned(FuncId function, const Definition& assigned, Way 
 
 bool ModelOrigins::AddParam(FuncId function, uint32_t param, Way way, Search& search) const {
   if (!way.empty()) {
-    const ir::ExprId passed = PassedFor(way.back(), function, param);
+    const ir::ExprId passed = index_.PassedFor(way.back(), function, param);
     return passed && Add({way.back().function, passed}, way.first(way.size() - 1), search);
   }
   const std::span<const Site> callers = index_.CallersOf(function);
@@ -197,37 +197,9 @@ bool ModelOrigins::AddParam(FuncId function, uint32_t param, Way way, Search& se
     return is_constructor;
   }
   return callers.size() <= kMostCallers && std::ranges::all_of(callers, [&](const Site& caller) {
-    const ir::ExprId passed = PassedFor(caller, function, param);
+    const ir::ExprId passed = index_.PassedFor(caller, function, param);
     return passed && Add({caller.function, passed}, {}, search);
   });
-}
-
-ir::ExprId ModelOrigins::PassedFor(const Site& call, FuncId function, uint32_t param) const {
-  const variation::CallFact* fact = facts_.call(call.function, call.expr);
-  const ir::Module& module = program_.module_of(call.function);
-  const bool is_call = fact != nullptr && module[call.expr].kind == ir::ExprKind::Call;
-  if (!is_call || fact->function != function || (fact->kind != CallKind::Function && fact->kind != CallKind::Construct)) return {};
-  const auto& params = program_.function(function).params;
-  // The first parameter of a method is the object, unless the class is what it is called on.
-  const auto args = facts_.args(*fact);
-  const uint32_t positional = [&] {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
-      const ir::ArgKind kind = ir::ArgAt(module, module[call.expr], i).kind;
-      if (kind == ir::ArgKind::Star || kind == ir::ArgKind::DoubleStar) return UINT32_MAX;
-      count += kind == ir::ArgKind::Positional ? 1 : 0;
-    }
-    return count;
-  }();
-  if (positional == UINT32_MAX || param >= params.size()) return {};
-  const bool is_method = program_.funcs[function].owner && (fact->kind == CallKind::Construct || fact->receiver);
-  const uint32_t first = is_method ? 1 : 0;
-  for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
-    const ir::Arg arg = ir::ArgAt(module, module[call.expr], i);
-    const bool is_it = arg.kind == ir::ArgKind::Keyword ? arg.keyword == params[param].name : i + first == param;
-    if (is_it) return arg.value;
-  }
-  return {};
 }
 
 bool ModelOrigins::AddField(const Site& place, Way way, Search& search) const {

@@ -49,8 +49,6 @@ class ModelOrigins {
   using Way = std::span<const Site>;
   // What the model at a place may be, one entry for each object and shell; empty: not known.
   std::vector<ModelAt> Of(const Site& place, Way way = {}) const;
-  // What a call on the way passes for a parameter of the function that it calls, as written; none: not written.
-  ir::ExprId PassedFor(const Site& call, FuncId function, uint32_t param) const;
 
   const std::vector<Wrapping>& wrappings() const { return wrappings_; }
   // Whether a model is put into a wrapper on every way to a place, before that is reached. Way: the calls to the place.

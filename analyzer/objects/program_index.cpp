@@ -134,6 +134,28 @@ ValueId ProgramIndex::PassedBy(const Site& caller, FuncId function, uint32_t par
   return call->function == function && param < args.size() ? args[param] : ValueId::None();
 }
 
+ir::ExprId ProgramIndex::PassedFor(const Site& call, FuncId function, uint32_t param) const {
+  const variation::CallFact* fact = facts_.call(call.function, call.expr);
+  const ir::Module& module = program_.module_of(call.function);
+  const bool is_call = fact != nullptr && module[call.expr].kind == ir::ExprKind::Call;
+  if (!is_call || fact->function != function || (fact->kind != variation::CallKind::Function && fact->kind != variation::CallKind::Construct)) return {};
+  const auto& params = program_.function(function).params;
+  if (param >= params.size()) return {};
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+    const ir::ArgKind kind = ir::ArgAt(module, module[call.expr], i).kind;
+    if (kind == ir::ArgKind::Star || kind == ir::ArgKind::DoubleStar) return {};
+  }
+  // The first parameter of a method is the object, unless the class is what it is called on.
+  const bool is_method = program_.funcs[function].owner && (fact->kind == variation::CallKind::Construct || fact->receiver);
+  const uint32_t first = is_method ? 1 : 0;
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[call.expr], i);
+    const bool is_it = arg.kind == ir::ArgKind::Keyword ? arg.keyword == params[param].name : i + first == param;
+    if (is_it) return arg.value;
+  }
+  return {};
+}
+
 bool ProgramIndex::IsPlainFunction(FuncId function) const {
   const binding::Func& func = program_.funcs[function];
   return func.function != ir::kTopLevel && !func.owner && !func.parent && program_.function(function).decorators.empty();

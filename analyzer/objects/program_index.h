@@ -44,6 +44,8 @@ class ProgramIndex {
   std::span<const std::pair<ir::ExprId, FuncId>> ChoicesIn(FuncId function) const { return choices_[function]; }
   // What a caller hands over for a parameter of a function; none, if that is not seen.
   ValueId PassedBy(const Site& caller, FuncId function, uint32_t param) const;
+  // The same as written; none: not written, or behind `*` and `**`.
+  ir::ExprId PassedFor(const Site& call, FuncId function, uint32_t param) const;
   // Whether it is a plain function of a file, without decorators that may enter it into a table.
   bool IsPlainFunction(FuncId function) const;
   // The same, and nothing calls it.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/objects/definitions.h"
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/spread.h"
 #include "analyzer/objects/test_files.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -20,9 +22,21 @@ constexpr std::string_view kTrainer = "transformers.Trainer";
 constexpr std::string_view kTrainData = "train_dataset";
 constexpr std::string_view kStream = "torch.utils.data.IterableDataset";
 
+// What a finding says of a draw.
+struct DrawText {
+  std::string_view message, label, help;
+};
+constexpr DrawText kOwnOrder = {
+    "each rank shuffles the data for itself before they are dealt out by position: some samples are read by several ranks, others by none",
+    "another order on each rank", "use the same seed on all ranks for this shuffle"};
+constexpr DrawText kOwnData = {
+    "each rank draws its data for itself before they are dealt out by position: some samples are read by several ranks, others by none",
+    "other data on each rank", "use the same seed on all ranks for this draw"};
+
 // A data set that is handed to what deals it out: a trainer, or a loader with a sampler that does.
 struct Dealt {
   Site place;
+  Site data_set;               // as it is handed over; no expression: in a way that is not seen
   std::set<uint32_t> classes;  // ClassIds: of the objects of the project that the data set consists of
   std::set<uint32_t> runs;     // FuncIds: functions that come to the place
 };
@@ -37,7 +51,7 @@ class OwnOrders {
     NoteDealt();
     for (const KnownCall& call : context_.index.known_calls()) {
       if (call.entry->Has(knowledge::Role::Shuffle)) Visit(call);
-      if (call.entry->Has(knowledge::Role::OwnOrder)) VisitCopy(call);
+      if (call.entry->Has(knowledge::Role::OwnOrder)) call.receiver ? VisitCopy(call) : VisitDraw(call);
     }
   }
 
@@ -58,7 +72,8 @@ class OwnOrders {
       }
     }
     const Dealt* dealt = DealtWith(shuffle, list);
-    if (dealt != nullptr && !IsSeededAlike(shuffle, *dealt)) ReportDealt(shuffle, *dealt);
+    const bool is_own = dealt != nullptr && !IsSeededAlike(shuffle, *dealt) && !IsSentAround({shuffle.function, shuffle.expr});
+    if (is_own) ReportDealt(shuffle, *dealt);
   }
 
   // `[rank::world_size]`, `[rank * n : (rank + 1) * n]`.
@@ -117,12 +132,13 @@ class OwnOrders {
     });
   }
 
-  // Whether a call that seeds has to do with a draw: not `torch.manual_seed` with `random.shuffle`.
+  // Whether a call that seeds has to do with a draw: not `torch.manual_seed` with `random.shuffle`. Other libraries draw from NumPy's generator.
   static bool Seeds(std::string_view seed, std::string_view draw) {
+    const bool draws_of_torch = draw.starts_with("torch.");
     const bool draws_of_python = draw.starts_with("random.");
-    if (seed.starts_with("torch.")) return false;
+    if (seed.starts_with("torch.")) return draws_of_torch && !seed.starts_with("torch.cuda.");
     if (seed.starts_with("random.")) return draws_of_python;
-    return !seed.starts_with("numpy.") || !draws_of_python;
+    return !seed.starts_with("numpy.") || (!draws_of_python && !draws_of_torch);
   }
 
   // ---- Data that something else deals out ----
@@ -131,9 +147,29 @@ class OwnOrders {
     for (const KnownCall& made : context_.loading.made_loaders()) {
       const ValueId loader = context_.loading.ValueOf(made);
       const ValueId data_set = context_.values.MadeWith(loader, "dataset");
-      if (data_set && !context_.loading.DistributedSamplersOf(loader).empty()) Add({made.function, made.expr}, data_set);
+      if (!data_set || context_.loading.DistributedSamplersOf(loader).empty()) continue;
+      Add({made.function, made.expr}, {made.function, context_.index.ArgExpr(made, "dataset")}, data_set);
     }
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) NoteTrainers(ir::ModuleId{m});
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::DealsOut)) NotePrepared(call);
+    }
+  }
+
+  // `accelerator.prepare(loader)`, which takes every n-th batch.
+  void NotePrepared(const KnownCall& call) {
+    const ir::ModuleId file = ModuleOf(call.function);
+    const ir::Module& module = context_.program.modules[file];
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+      const ValueId given = context_.facts.value(file, ir::ArgAt(module, module[call.expr], i).value);
+      const std::vector<ValueId> leaves = given ? context_.values.Leaves(given) : std::vector<ValueId>();
+      for (const KnownCall& made : context_.loading.made_loaders()) {
+        const ValueId loader = context_.loading.ValueOf(made);
+        const ValueId data_set = std::ranges::count(leaves, loader) > 0 ? context_.values.MadeWith(loader, "dataset") : ValueId::None();
+        if (!data_set || AreStreams(data_set)) continue;
+        Add({call.function, call.expr}, {made.function, context_.index.ArgExpr(made, "dataset")}, data_set);
+      }
+    }
   }
 
   // `Trainer(model, train_dataset=data)`, `OwnTrainer(model, **data_module)`.
@@ -151,14 +187,14 @@ class OwnOrders {
         const ValueId value = context_.facts.value(file, arg.value);
         if (!value || (!is_named && arg.kind != ir::ArgKind::DoubleStar)) continue;
         const ValueId data_set = is_named ? value : TrainDataIn(value);
-        if (!AreStreams(data_set)) Add({function, id}, data_set);
+        if (!AreStreams(data_set)) Add({function, id}, {function, is_named ? arg.value : ir::ExprId::None()}, data_set);
       }
     }
   }
 
-  void Add(const Site& place, ValueId data_set) {
-    Dealt dealt{.place = place, .classes = {}, .runs = {place.function.index}};
-    context_.values.AnyPart(data_set, [&](ValueId part) {
+  void Add(const Site& place, const Site& data_set, ValueId value) {
+    Dealt dealt{.place = place, .data_set = data_set, .classes = {}, .runs = {place.function.index}};
+    context_.values.AnyPart(value, [&](ValueId part) {
       if (context_.values[part].kind == ValueKind::Instance && !IsStream(part)) dealt.classes.insert(context_.values[part].a);
       return false;
     });
@@ -218,7 +254,11 @@ class OwnOrders {
     }
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::Stmt& stmt = module[ir::StmtId{i}];
-      if (stmt.kind != ir::StmtKind::Assign || stmt.begin < module[shuffle.expr].end || !IsNameOf(module, ir::AssignedOf(stmt), list)) continue;
+      if (stmt.kind != ir::StmtKind::Assign || stmt.begin < module[shuffle.expr].end) continue;
+      // `self.rows = rows[:most]` as well.
+      const ir::ExprId assigned = ir::AssignedOf(stmt);
+      const bool is_slice = module[assigned].kind == ir::ExprKind::Subscript && module[ir::IndexOf(module[assigned])].kind == ir::ExprKind::Slice;
+      if (!IsNameOf(module, is_slice ? ir::LeftOf(module[assigned]) : assigned, list)) continue;
       if (context_.index.FunctionOf(file, ir::StmtId{i}) != shuffle.function) continue;
       for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
         if (const base::NameId field = FieldOfSelf(shuffle.function, target)) return field;
@@ -239,14 +279,7 @@ class OwnOrders {
     });
   }
 
-  base::NameId FieldOfSelf(FuncId function, ir::ExprId expr) const {
-    const ir::Module& module = context_.program.module_of(function);
-    if (module[expr].kind != ir::ExprKind::Attribute) return {};
-    const ir::Expr& object = module[ir::ObjectOf(module[expr])];
-    const auto& params = context_.program.function(function).params;
-    const bool is_own = object.kind == ir::ExprKind::Name && !params.empty() && ir::NameOf(object) == params[0].name;
-    return is_own ? ir::AttrOf(module[expr]) : base::NameId();
-  }
+  base::NameId FieldOfSelf(FuncId function, ir::ExprId expr) const { return objects::FieldOfSelf(context_.program, {function, expr}); }
 
   // `random.shuffle(rows)`, and later `Rows(rows)`.
   bool IsHandedTo(binding::ClassId owner, const KnownCall& shuffle, ir::ExprId list) const {
@@ -263,35 +296,71 @@ class OwnOrders {
     return false;
   }
 
-  // `data.shuffle()` of a data set that a trainer is handed in the same run.
-  void VisitCopy(const KnownCall& shuffle) {
+  // Whether a call draws an order, and from what all calls of this process draw from.
+  bool DrawsOwnOrder(const KnownCall& call) const {
     const auto is_given = [&](std::string_view param) {
-      const ValueId value = context_.index.Arg(shuffle, param);
+      const ValueId value = context_.index.Arg(call, param);
       return value && !context_.values.IsNone(value) && !context_.values.IsFalse(value);
     };
-    const ValueId shuffles = context_.index.Arg(shuffle, "shuffle");
-    if (is_given("seed") || is_given("generator") || is_given("buffer_size") || context_.values.IsFalse(shuffles)) return;
-    if (dealt_.empty()) return;
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      if (role.role == knowledge::Role::OwnOrder && role.param && is_given(context_.program.text(role.param))) return false;
+    }
+    return !is_given("generator") && !is_given("buffer_size") && !context_.values.IsFalse(context_.index.Arg(call, "shuffle"));
+  }
+
+  // `random_split(data, lengths)`, `random.sample(rows, 1000)`: what is dealt out is made of what the call returns, or has such rows.
+  void VisitDraw(const KnownCall& draw) {
+    if (dealt_.empty() || !DrawsOwnOrder(draw)) return;
+    const objects::Spread spread(context_.program, context_.facts, context_.index, {draw.function, draw.expr});
+    const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
+      return spread.Holds(each.data_set) ||
+             std::ranges::any_of(each.classes, [&](uint32_t made) { return IsLengthOf(binding::ClassId{made}, draw.function, spread); });
+    });
+    if (dealt == dealt_.end() || IsSeededAlike(draw, *dealt)) return;
+    const bool is_sent = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      return SendsFromRoot(call) && IsHanded({call.function, call.expr}, spread);
+    });
+    if (!is_sent) ReportDealt(draw, *dealt, kOwnData);
+  }
+
+  bool IsHanded(const Site& call, const objects::Spread& drawn) const {
+    const ir::Module& module = context_.program.module_of(call.function);
+    if (module[call.expr].kind != ir::ExprKind::Call) return false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+      if (drawn.Holds({call.function, ir::ArgAt(module, module[call.expr], i).value})) return true;
+    }
+    return false;
+  }
+
+  // Of a draw in a method of the data set.
+  bool IsLengthOf(binding::ClassId data_set, FuncId method, const objects::Spread& drawn) const {
+    const base::NameId name = context_.program.names->Find("__len__");
+    const binding::ClassId owner = context_.program.funcs[method].owner;
+    const bool is_own = owner && std::ranges::count(context_.program.classes[data_set].mro, owner) > 0;
+    const FuncId length = is_own && name ? context_.program.FindMethod(data_set, name) : FuncId::None();
+    return length && drawn.IsReadIn(length);
+  }
+
+  // `data.shuffle()` of a data set that a trainer is handed in the same run.
+  void VisitCopy(const KnownCall& shuffle) {
+    if (dealt_.empty() || !DrawsOwnOrder(shuffle)) return;
     const std::vector<Site> ways = context_.index.WaysTo({shuffle.function, shuffle.expr});
     const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
       return std::ranges::any_of(ways, [&](const Site& site) { return each.runs.contains(site.function.index); });
     });
-    if (dealt != dealt_.end() && !IsSeededAlike(shuffle, *dealt)) ReportDealt(shuffle, *dealt);
+    if (dealt != dealt_.end() && !IsSeededAlike(shuffle, *dealt) && !IsSentAround({shuffle.function, shuffle.expr})) ReportDealt(shuffle, *dealt);
   }
 
-  void ReportDealt(const KnownCall& shuffle, const Dealt& dealt) {
+  void ReportDealt(const KnownCall& shuffle, const Dealt& dealt, const DrawText& text = kOwnOrder) {
     const Site site{shuffle.function, shuffle.expr};
     const traces::World world = objects::SmallJob(context_.facts.job);
     const bool is_on_all = runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) &&
                            context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
-    if (!is_on_all || IsSentAround(site) || !reported_.insert(shuffle.function.index).second) return;
-    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, site,
-                                {"each rank shuffles the data for itself before they are dealt out by position: some samples are "
-                                 "read by several ranks, others by none",
-                                 {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
+    if (!is_on_all || !reported_.insert(shuffle.function.index).second) return;
+    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, site, {text.message, {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {text.label, {}});
     AddLabel(finding, SpanOf(context_, dealt.place), LabelRole::Why, {"gives each rank other positions", {}});
-    finding.help = {"use the same seed on all ranks for this shuffle", {}};
+    finding.help = {text.help, {}};
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));
@@ -300,10 +369,15 @@ class OwnOrders {
   // One rank's order is sent to the others afterwards.
   bool IsSentAround(const Site& site) const {
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      if (call.function != site.function || !call.entry->has_operation) return false;
-      return context_.program.text(call.entry->operation.kind).find("broadcast") != std::string_view::npos &&
-             context_.program.text(call.entry->operation.kind) != "module_broadcast";
+      return call.function == site.function && SendsFromRoot(call);
     });
+  }
+
+  // Not what the forward of a model sends.
+  bool SendsFromRoot(const KnownCall& call) const {
+    if (!call.entry->has_operation) return false;
+    const std::string_view kind = context_.program.text(call.entry->operation.kind);
+    return kind.find("broadcast") != std::string_view::npos && kind != "module_broadcast" && kind != "buffer_broadcast";
   }
 
   void Report(const KnownCall& shuffle, const Site& share) {

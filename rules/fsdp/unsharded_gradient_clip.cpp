@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "analyzer/objects/model_origins.h"
+#include "analyzer/objects/definitions.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -15,9 +15,7 @@ constexpr std::string_view kAR605 = "AR605";
 // Whose parameters are clipped: `model` of `model.parameters()`, also in a list, a variable, or what the one caller passes.
 class ClippedModel {
  public:
-  explicit ClippedModel(const Context& context)
-      : context_(context), definitions_(context.program, context.index),
-        origins_(context.program, context.knowledge, context.facts, context.index, context.reach) {}
+  explicit ClippedModel(const Context& context) : context_(context), definitions_(context.program, context.index) {}
 
   // Where the model is named; no expression: not seen.
   objects::Site Of(const objects::Site& parameters) const { return Of(parameters, 0); }
@@ -59,12 +57,11 @@ class ClippedModel {
     const auto param = std::ranges::find(params, name, &ir::Param::name);
     const auto callers = context_.index.CallersOf(variable.function);
     if (!assigned.empty() || param == params.end() || callers.size() != 1) return {};
-    return Of({callers[0].function, origins_.PassedFor(callers[0], variable.function, static_cast<uint32_t>(param - params.begin()))}, depth + 1);
+    return Of({callers[0].function, context_.index.PassedFor(callers[0], variable.function, static_cast<uint32_t>(param - params.begin()))}, depth + 1);
   }
 
   const Context& context_;
   objects::Definitions definitions_;
-  objects::ModelOrigins origins_;
 };
 
 // `model.clip_grad_norm_(1.0)`, and not the function of PyTorch.

@@ -185,23 +185,9 @@ class GatheredFeatures {
   bool IsHandedGradient(FuncId function, uint32_t param, int depth) const {
     return std::ranges::any_of(context_.index.CallersOf(function), [&](const Site& caller) {
       if (caller.function == function || IsUnderNoGrad(caller)) return false;
-      const ir::ExprId passed = PassedFor(caller, function, param);
+      const ir::ExprId passed = context_.index.PassedFor(caller, function, param);
       return passed && NeedsGradient({caller.function, passed}, depth + 1);
     });
-  }
-
-  // What a call writes for a parameter.
-  ir::ExprId PassedFor(const Site& caller, FuncId function, uint32_t param) const {
-    const ir::Module& module = context_.program.module_of(caller.function);
-    const ir::Function& called = context_.program.function(function);
-    if (module[caller.expr].kind != ir::ExprKind::Call) return {};
-    uint32_t next = context_.program.funcs[function].owner ? 1 : 0;
-    for (uint32_t i = 0; i < ir::ArgCount(module, module[caller.expr]); ++i) {
-      const ir::Arg arg = ir::ArgAt(module, module[caller.expr], i);
-      const bool is_at_place = arg.kind == ir::ArgKind::Positional && next++ == param;
-      if (is_at_place || (arg.kind == ir::ArgKind::Keyword && arg.keyword == called.params[param].name)) return arg.value;
-    }
-    return {};
   }
 
   std::vector<Site> ReturnsOf(FuncId function) const {
