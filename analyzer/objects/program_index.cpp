@@ -137,8 +137,8 @@ ValueId ProgramIndex::PassedBy(const Site& caller, FuncId function, uint32_t par
 ir::ExprId ProgramIndex::PassedFor(const Site& call, FuncId function, uint32_t param) const {
   const variation::CallFact* fact = facts_.call(call.function, call.expr);
   const ir::Module& module = program_.module_of(call.function);
-  const bool is_call = fact != nullptr && module[call.expr].kind == ir::ExprKind::Call;
-  if (!is_call || fact->function != function || (fact->kind != variation::CallKind::Function && fact->kind != variation::CallKind::Construct)) return {};
+  const bool is_call = fact != nullptr && module[call.expr].kind == ir::ExprKind::Call && fact->function == function;
+  if (!is_call || (fact->kind != variation::CallKind::Function && fact->kind != variation::CallKind::Construct)) return {};
   const auto& params = program_.function(function).params;
   if (param >= params.size()) return {};
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {

@@ -212,38 +212,54 @@ class Epochs {
     Report(loop, *sampler, *epochs, module);
   }
 
-  // The call that tells the sampler in each step of the epoch, whose order was drawn for the first one. None if another call tells it.
+  // The call that tells the sampler in each step of the epoch or behind these, after the order was drawn for the first one. None if another
+  // call tells it.
   std::optional<Site> ToldTooLate(const LoaderLoop& loop, ir::ModuleId program) {
-    if (loop.by_next || loop.hands_on || loop.is_choice || loop.caller.function || !loop.way.empty()) return std::nullopt;
+    if (loop.is_made_elsewhere || loop.is_endless || loop.hands_on || loop.is_choice || loop.caller.function || !loop.way.empty()) return std::nullopt;
     const std::vector<ValueId> samplers = context_.loading.DistributedSamplersOf(loop.loader);
     std::optional<Site> late;
     for (const Told& told : told_) {
       const bool is_of_loop = Tells(told, loop.loader, program) ||
                               std::ranges::any_of(samplers, [&](ValueId sampler) { return Tells(told, sampler, program); });
       if (!is_of_loop) continue;
-      if (late || !IsInEachStep(told.site, loop)) return std::nullopt;
+      if (late || !IsBehindDraw(told.site, loop)) return std::nullopt;
       late = told.site;
     }
     const bool shuffles = std::ranges::any_of(samplers, [&](ValueId sampler) { return Shuffles(sampler); });
     return shuffles ? late : std::nullopt;
   }
 
-  // A statement of the loop itself, with a number that the loop does not change: one for the next epoch may well be told in the last step.
-  bool IsInEachStep(const Site& call, const LoaderLoop& loop) const {
-    const ir::Module& module = context_.program.module_of(call.function);
+  // A statement of the loop itself or one that follows it, with a number that the loop does not change: one for the next epoch may well be told
+  // there.
+  bool IsBehindDraw(const Site& call, const LoaderLoop& loop) const {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
     const ir::StmtId stmt = context_.index.StatementOf(call);
-    if (call.function != loop.iterable.function || !stmt || context_.index.tree(module_id).Parent(stmt) != loop.loop) return false;
-    if (ir::ArgCount(module, module[call.expr]) != 1) return false;
+    const ir::StmtId draw = DrawnBy(loop);
+    if (call.function != loop.iterable.function || !stmt || !draw || ir::ArgCount(module, module[call.expr]) != 1) return false;
+    const ir::Tree& tree = context_.index.tree(module_id);
+    const bool follows = module[stmt].begin >= module[draw].end && tree.Parent(stmt) == tree.Parent(draw);
+    if (!follows && (loop.by_next || tree.Parent(stmt) != loop.loop)) return false;
     const ir::Expr& epoch = module[ir::ArgAt(module, module[call.expr], 0).value];
-    if (epoch.kind != ir::ExprKind::Name || !CountsEpochsFromZero(call, ir::NameOf(epoch))) return false;
+    return epoch.kind == ir::ExprKind::Name && CountsEpochsFromZero(call, ir::NameOf(epoch)) && !IsChangedIn(module, loop.loop, ir::NameOf(epoch));
+  }
+
+  // The statement that draws the order. A loader without workers draws it when it is asked for the first batch; with workers, for an iterator
+  // that is made of it, it draws it there.
+  ir::StmtId DrawnBy(const LoaderLoop& loop) const {
+    if (!loop.by_next) return loop.loop;
+    const ValueId workers = context_.values.MadeWith(loop.loader, "num_workers");
+    return workers && context_.values.Int(workers).value_or(0) > 0 ? context_.index.StatementOf(loop.iterable) : ir::StmtId::None();
+  }
+
+  static bool IsChangedIn(const ir::Module& module, ir::StmtId loop, base::NameId name) {
     bool is_changed = false;
     const auto look = [&](const ir::Stmt& each) {
-      ir::ForEachBinding(module, each, [&](const ir::Binding& binding) { is_changed = is_changed || binding.name == ir::NameOf(epoch); });
+      ir::ForEachBinding(module, each, [&](const ir::Binding& binding) { is_changed = is_changed || binding.name == name; });
     };
-    look(module[loop.loop]);
-    ir::ForEachBlock(module, module[loop.loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
-    return !is_changed;
+    look(module[loop]);
+    ir::ForEachBlock(module, module[loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
+    return is_changed;
   }
 
   // `for epoch in range(epochs)`: a sampler begins with the order of epoch 0.
@@ -529,7 +545,7 @@ generators that hand its batches on (`endless(loader)`), however many programs u
 that are asked for the next batch, in fields and helpers too; the epochs may be a loop in the same
 function or in a caller, or a `while step < total`. `itertools.cycle(loader)` keeps the batches of its
 first round and repeats them. Also `set_epoch` called on the loader, which has no such method,
-`set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in the steps of an
+`set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in or behind the steps of an
 epoch, whose order is drawn before.
 
 ## Why it hurts

@@ -57,7 +57,8 @@ class ClippedModel {
     const auto param = std::ranges::find(params, name, &ir::Param::name);
     const auto callers = context_.index.CallersOf(variable.function);
     if (!assigned.empty() || param == params.end() || callers.size() != 1) return {};
-    return Of({callers[0].function, context_.index.PassedFor(callers[0], variable.function, static_cast<uint32_t>(param - params.begin()))}, depth + 1);
+    const auto position = static_cast<uint32_t>(param - params.begin());
+    return Of({callers[0].function, context_.index.PassedFor(callers[0], variable.function, position)}, depth + 1);
   }
 
   const Context& context_;
