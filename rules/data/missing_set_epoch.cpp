@@ -545,8 +545,8 @@ generators that hand its batches on (`endless(loader)`), however many programs u
 that are asked for the next batch, in fields and helpers too; the epochs may be a loop in the same
 function or in a caller, or a `while step < total`. `itertools.cycle(loader)` keeps the batches of its
 first round and repeats them. Also `set_epoch` called on the loader, which has no such method,
-`set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in or behind the steps of an
-epoch, whose order is drawn before.
+`set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in or behind
+the steps of an epoch, whose order is drawn before.
 
 ## Why it hurts
 

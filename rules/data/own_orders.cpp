@@ -51,7 +51,11 @@ class OwnOrders {
     NoteDealt();
     for (const KnownCall& call : context_.index.known_calls()) {
       if (call.entry->Has(knowledge::Role::Shuffle)) Visit(call);
-      if (call.entry->Has(knowledge::Role::OwnOrder)) call.receiver ? VisitCopy(call) : VisitDraw(call);
+      if (call.entry->Has(knowledge::Role::OwnOrder) && call.receiver) VisitCopy(call);
+    }
+    // Where a function shuffles as well, one finding is enough.
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (call.entry->Has(knowledge::Role::OwnOrder) && !call.receiver) VisitDraw(call);
     }
   }
 

@@ -79,9 +79,9 @@ extern const Rule SeedAcrossRanks = {
 * The same before a `DistributedSampler` or the Trainer of Transformers deals the data out by position: in the
   constructor of the data set, of a list that it is made of, or as `.shuffle()` and `.train_test_split()` of
   the `datasets` library without a seed.
-* Data that each rank draws for itself before they are dealt out so, or before Accelerate deals the batches out:
-  `random_split` and scikit-learn's `train_test_split` without a seed, `random.sample`, `randperm`. What they return
-  is followed through helpers and fields.
+* Data that each rank draws for itself before they are dealt out so, or before Accelerate deals out
+  the batches: `random_split` and scikit-learn's `train_test_split` without a seed, `random.sample`,
+  `randperm`. What they return is followed through helpers and fields.
 * The other way round: one seed on every rank of a data-parallel program, no seed that depends on
   the rank anywhere, and noise that the training step draws (`torch.randn_like` in a loop that
   trains, in what it calls, in the `forward` of the wrapped model, or in the `training_step` that
