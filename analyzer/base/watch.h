@@ -10,8 +10,8 @@
 
 namespace allranks::base {
 
-// Why work is given up: somebody stopped the run, the file at hand took too long, the run holds too much memory.
-enum class CutKind : uint8_t { Stopped, Time, Memory };
+// Why work is given up: somebody stopped the run, the file at hand took too long or too much memory, the run holds too much memory.
+enum class CutKind : uint8_t { Stopped, Time, FileMemory, Memory };
 
 // What Step throws.
 struct Cut {
@@ -22,10 +22,11 @@ struct Cut {
 struct Bounds {
   std::chrono::milliseconds per_file{0};
   uint64_t memory_bytes = 0;
+  uint64_t memory_per_file = 0;   // what the process may grow by while it is at work on one file, in bytes
   // The share of the memory that may be in use at this stage: those behind it need the rest.
   uint64_t percent = 100;
 
-  Bounds At(uint64_t share) const { return {per_file, memory_bytes, share}; }
+  Bounds At(uint64_t share) const { return {per_file, memory_bytes, memory_per_file, share}; }
 };
 
 class Watch {
@@ -46,6 +47,8 @@ class Watch {
   bool IsFull() const;
   // "memory of more than 100 MiB": what a file comes to that was left out for that.
   std::string FullText() const;
+  // The same of a file that took more memory than one file may.
+  std::string LargeText() const;
 
   // While it lives the work is for `file`, a small number; that of the turn around it waits meanwhile. Throws Cut where the
   // time of the file is over already.
@@ -69,13 +72,18 @@ class Watch {
   // Ends the turn of one file and begins that of another.
   uint32_t GoOnWith(uint32_t file);
   bool IsLate() const;
+  bool IsLarge() const;
+  // Throws where the file at hand is over a bound of its own.
+  void LookAtFile() const;
 
   Bounds bounds_;
   std::function<bool()> is_stopped_;
   uint64_t steps_ = 0;
   uint32_t file_ = kNoFile;
   Clock::time_point since_;
+  uint64_t memory_before_ = 0;
   std::vector<Clock::duration> spent_;  // by file
+  std::vector<uint64_t> grown_by_;      // bytes, by file
   bool is_full_ = false;
 };
 

@@ -18,9 +18,9 @@ namespace {
 
 std::string BoundOf(const State& state, base::CutKind kind) {
   if (kind == base::CutKind::Stopped) return "the run was stopped";
-  const base::Bounds& bounds = state.watch->bounds();
-  if (kind == base::CutKind::Memory) return "memory of more than " + std::to_string(bounds.memory_bytes >> 20) + " MiB";
-  return "more than " + std::to_string(bounds.per_file.count()) + " ms for this file";
+  if (kind == base::CutKind::Memory) return state.watch->FullText();
+  if (kind == base::CutKind::FileMemory) return state.watch->LargeText();
+  return "more than " + std::to_string(state.watch->bounds().per_file.count()) + " ms for this file";
 }
 
 bool IsOfFile(const State& state, FuncId func, uint32_t module) { return state.program.funcs[func].module.index == module; }
@@ -82,18 +82,20 @@ std::vector<Difference> KeepInnermost(std::vector<Difference> differences) {
 }
 
 void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
-  // What one function may add: callbacks handed through callbacks would multiply without end.
-  constexpr size_t kMostPerFunction = 20'000;
-  state.most_traces = state.traces.size() + kMostPerFunction;
-  state.resolving = 0;
+  const size_t traces = state.traces.size();
+  const size_t limits = state.limits.size();
+  const uint32_t module = state.program.funcs[func].module.index;
+  state.BeginTraces(func);
   try {
-    const base::Watch::Turn turn(state.watch, state.program.funcs[func].module.index);
+    const base::Watch::Turn turn(state.watch, module);
     state.trace_of[func.index] = BuildTrace(state, func);
     CheckFunction(state, func, result);
   } catch (const base::Cut& cut) {
     if (cut.kind == base::CutKind::Stopped) throw;
     LeaveOut(state, func, cut.kind);
   }
+  state.traces_of_file[module] += state.traces.size() - traces;
+  if (!state.not_followed.empty() && state.limits.size() == limits) state.limits.push_back({func, state.not_followed});
 }
 
 Analysis Summarize(const State& state, const CallGraph& graph, CheckResult result) {
@@ -121,6 +123,7 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
   State state(program, knowledge, facts, files);
   const CallGraph graph = MakeCallGraph(program, knowledge, facts);
   state.is_relevant = graph.relevant;
+  state.cycle = graph.cycle;
   state.made_once.Find();
   state.modes = graph.modes;
   TakeCut(state, watched);

@@ -743,13 +743,24 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
              const source::SourceFiles& files_in)
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
-      is_relevant(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
-      steps_of_file(program_in.modules.size()) {
+      is_relevant(program_in.funcs.size()), depth_in_cycle(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
+      traces_of_file(program_in.modules.size()), steps_of_file(program_in.modules.size()) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
     const std::string_view name = program.text(entry.name);
     collective_names.insert(program.names->Intern(name.substr(name.rfind('.') + 1)));
   }
+}
+
+void State::BeginTraces(FuncId func) {
+  const ir::ModuleId module = program.funcs[func].module;
+  const size_t most_of_file = kMostTracesOfFile + kMostTracesOfFileByFunction * program.modules[module].functions.size();
+  const size_t left = most_of_file - std::min(most_of_file, traces_of_file[module.index]);
+  is_near_bound_of_file = left < kMostTracesOfFunction;
+  most_traces = traces.size() + std::min(left, kMostTracesOfFunction);
+  at_work = func;
+  resolving = 0;
+  not_followed.clear();
 }
 
 TraceId BuildTrace(State& state, FuncId func) {

@@ -35,6 +35,11 @@ struct State {
   TraceStore traces;
   std::vector<TraceId> trace_of;   // by FuncId; none: not built, or not relevant
   std::vector<bool> is_relevant;
+  std::vector<uint32_t> cycle;     // by FuncId, as CallGraph says it
+  // By FuncId: how many calls within its cycle its trace holds in one another. Functions of public repositories hold two.
+  static constexpr uint32_t kDeepestInCycle = 16;
+  std::vector<uint32_t> depth_in_cycle;
+  FuncId at_work;                  // the function that is built or checked
   std::unordered_set<uint32_t> sets_up_own_job;  // FuncIds: somewhere in them, a job of other processes is set up
   std::unordered_set<uint32_t> open_conditions;  // SiteIds: what tells ranks of a function apart; judged with its callers
   MadeOnce made_once;
@@ -47,7 +52,17 @@ struct State {
     if (watch != nullptr) watch->Step();
   }
   // Nodes the store may hold while the function at hand is built or checked.
+  static constexpr size_t kMostTracesOfFunction = 20'000;
   size_t most_traces = std::numeric_limits<size_t>::max();
+  // Nodes made for the functions of a file, most of them copies of what they call; calls that come after this many are not
+  // followed. Files of public repositories take 26,000 at most: where each of n functions calls two others, copies are n times n.
+  static constexpr size_t kMostTracesOfFile = 300'000;
+  static constexpr size_t kMostTracesOfFileByFunction = 100;
+  std::vector<size_t> traces_of_file;    // by ModuleId
+  bool is_near_bound_of_file = false;    // which leaves less to the function at hand than others may have
+  void BeginTraces(FuncId func);
+  // Why calls of the function at hand were not followed; empty: all were.
+  std::string not_followed;
   // Steps spent on projecting the function at hand, and those of its file; what is compared after either bound counts as
   // unknown. Files of public repositories take 300,000 at most: functions that all call one another would take any number.
   static constexpr uint64_t kMostSteps = 400'000;

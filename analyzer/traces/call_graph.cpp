@@ -22,7 +22,7 @@ class GraphBuilder {
  public:
   GraphBuilder(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
       : program_(program), knowledge_(knowledge), facts_(facts),
-        graph_{.relevant = {}, .order = {}, .modes = ModuleModes(program, knowledge, facts)} {
+        graph_{.relevant = {}, .order = {}, .cycle = {}, .modes = ModuleModes(program, knowledge, facts)} {
     callees_.resize(program.funcs.size());
     callers_.resize(program.funcs.size());
     defers_.resize(program.funcs.size());
@@ -179,25 +179,46 @@ class GraphBuilder {
     }
   }
 
-  // Depth first with an explicit stack: chains of calls can be long.
+  // Depth first with an explicit stack: chains of calls can be long. Cycles are told as Tarjan does: what a function reaches
+  // that was entered before it, and is not closed yet, is in a cycle with it.
   void Order() {
-    std::vector<uint8_t> seen(callees_.size());
+    constexpr uint32_t kClosed = 0xffffffffu;
+    graph_.cycle.assign(callees_.size(), 0);
+    std::vector<uint32_t> lowest(callees_.size());
+    std::vector<uint32_t> open;
     std::vector<std::pair<uint32_t, size_t>> stack;
+    std::vector<uint32_t> entered(callees_.size());
+    uint32_t count = 0;
+    const auto enter = [&](uint32_t func) {
+      entered[func] = lowest[func] = ++count;
+      open.push_back(func);
+      stack.emplace_back(func, 0);
+    };
+    const auto close = [&](uint32_t func) {
+      if (lowest[func] != entered[func]) return;
+      const bool is_alone = open.back() == func;
+      for (bool is_last = false; !is_last; open.pop_back()) {
+        is_last = open.back() == func;
+        lowest[open.back()] = kClosed;
+        if (!is_alone) graph_.cycle[open.back()] = entered[func];
+      }
+    };
     for (uint32_t root = 0; root < callees_.size(); ++root) {
-      if (!graph_.relevant[root] || seen[root] != 0) continue;
-      seen[root] = 1;
-      stack.emplace_back(root, 0);
+      if (!graph_.relevant[root] || entered[root] != 0) continue;
+      enter(root);
       while (!stack.empty()) {
-        auto& [func, next] = stack.back();
-        if (next == callees_[func].size()) {
+        const uint32_t func = stack.back().first;
+        if (stack.back().second == callees_[func].size()) {
           graph_.order.push_back(FuncId{func});
+          close(func);
           stack.pop_back();
+          if (!stack.empty()) lowest[stack.back().first] = std::min(lowest[stack.back().first], lowest[func]);
           continue;
         }
-        const uint32_t callee = callees_[func][next++];
-        if (!graph_.relevant[callee] || seen[callee] != 0) continue;
-        seen[callee] = 1;
-        stack.emplace_back(callee, 0);
+        const uint32_t callee = callees_[func][stack.back().second++];
+        if (!graph_.relevant[callee]) continue;
+        if (entered[callee] == 0) enter(callee);
+        else lowest[func] = std::min(lowest[func], lowest[callee]);
       }
     }
   }

@@ -11,6 +11,7 @@ namespace allranks::traces {
 struct CallGraph {
   std::vector<bool> relevant;                  // by FuncId: may reach an operation or end the process
   std::vector<variation::FuncId> order;        // the relevant functions, callees before callers
+  std::vector<uint32_t> cycle;                 // by FuncId: functions of one number reach one another by calls; 0: it reaches itself by none
   ModuleModes modes;                           // that decide whether an operation runs
 };
 

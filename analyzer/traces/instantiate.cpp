@@ -168,14 +168,34 @@ TraceId TraceOf(const State& state, FuncId func) {
   return state.is_relevant[func.index] ? state.trace_of[func.index] : state.traces.Empty();
 }
 
+namespace {
+
+// Bounds of what the function at hand may hold of others.
+bool IsFollowed(State& state, FuncId func) {
+  if (state.traces.size() > state.most_traces) {
+    state.not_followed = state.is_near_bound_of_file ? "calls with too many operations for one file" : "calls with more than 20000 operations";
+    return false;
+  }
+  if (!state.at_work || state.cycle[func.index] == 0 || state.cycle[func.index] != state.cycle[state.at_work.index]) return true;
+  if (state.depth_in_cycle[func.index] >= State::kDeepestInCycle) {
+    state.not_followed = "recursion through more than 16 functions";
+    return false;
+  }
+  uint32_t& depth = state.depth_in_cycle[state.at_work.index];
+  depth = std::max(depth, state.depth_in_cycle[func.index] + 1);
+  return true;
+}
+
+}  // namespace
+
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args) {
   const TraceId trace = TraceOf(state, func);
   if (state.uses != nullptr) state.uses->emplace_back(func, trace);
   if (!state.is_relevant[func.index]) return state.traces.Empty();
   if (!trace) return state.traces.Rec(site, func);
+  if (!IsFollowed(state, func)) return state.traces.Opaque(site, callee);
   constexpr uint32_t kDeepestResolving = 16;
   if (state.resolving >= kDeepestResolving) return state.traces.Rec(site, func);
-  if (state.traces.size() > state.most_traces) return state.traces.Opaque(site, callee);
   Binding binding{.func = func, .args = {args.begin(), args.end()}, .outer = {}, .outer_args = {}};
   const FuncId parent = state.program.funcs[func].parent;
   if (parent && callee && state.values[callee].kind == ValueKind::Function) {

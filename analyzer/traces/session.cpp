@@ -39,6 +39,7 @@ Analysis Session::Update(const binding::Program& program, const knowledge::Knowl
 
 Analysis Session::Begin(State& state, const CallGraph& graph, Watched& watched) {
   state.is_relevant = graph.relevant;
+  state.cycle = graph.cycle;
   state.made_once.Find();
   state.modes = graph.modes;
   made_.assign(state.program.funcs.size(), {});
@@ -58,7 +59,9 @@ Analysis Session::Begin(State& state, const CallGraph& graph, Watched& watched) 
     made.sites.assign(state.sites.begin() + static_cast<ptrdiff_t>(sites), state.sites.end());
     made.limits.assign(state.limits.begin() + static_cast<ptrdiff_t>(limits), state.limits.end());
     made.sets_up_own_job = state.sets_up_own_job.contains(func.index);
-    made.is_heavy = !made.limits.empty() || state.traces.size() - traces > kHeavy;
+    made.traces = state.traces.size() - traces;
+    made.depth_in_cycle = state.depth_in_cycle[func.index];
+    made.is_heavy = !made.limits.empty() || made.traces > kHeavy;
     Add(made.result, all);
   }
   state.uses = nullptr;
@@ -73,6 +76,7 @@ Analysis Session::Begin(State& state, const CallGraph& graph, Watched& watched) 
 std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation::Session& variation, Watched& watched) {
   State state = *base_;
   state.is_relevant = graph.relevant;
+  state.cycle = graph.cycle;
   // What is made once is so for all functions that ask for it.
   state.made_once.Find();
   state.modes = graph.modes;
@@ -84,6 +88,8 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   state.sets_up_own_job.clear();
   state.open_conditions.clear();
   std::ranges::fill(state.steps_of_file, 0);
+  std::ranges::fill(state.traces_of_file, 0);
+  std::ranges::fill(state.depth_in_cycle, 0);
   std::vector<bool> touched(made_.size());
   for (uint32_t f = 0; f < made_.size(); ++f) touched[f] = variation.ChangedAt(FuncId{f}) > base_update_;
   TakeCut(state, watched);
@@ -99,6 +105,8 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
         if (found.is_open) state.open_conditions.insert(found.condition.index);
       }
       state.steps_of_file[state.program.funcs[func].module.index] += made.steps;
+      state.traces_of_file[state.program.funcs[func].module.index] += made.traces;
+      state.depth_in_cycle[func.index] = made.depth_in_cycle;
       Add(made.result, all);
       continue;
     }
@@ -110,6 +118,9 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   // Which functions come to the bound of a file depends on all before them.
   const auto is_over = [](uint64_t steps) { return steps > State::kMostStepsOfFile; };
   if (std::ranges::any_of(state.steps_of_file, is_over)) return std::nullopt;
+  // A copy that is there already is not made again.
+  const auto is_near = [](size_t traces) { return traces > State::kMostTracesOfFile / 2; };
+  if (std::ranges::any_of(state.traces_of_file, is_near)) return std::nullopt;
   // What was made since the base is made again at every update.
   if (state.traces.size() - base_->traces.size() > base_->traces.size() / 2) base_.reset();
   watched.cut = state.cut;

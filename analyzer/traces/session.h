@@ -30,6 +30,8 @@ class Session {
     CheckResult result;
     bool sets_up_own_job = false;
     uint64_t steps = 0;            // State::projection_steps
+    size_t traces = 0;             // nodes
+    uint32_t depth_in_cycle = 0;
     bool is_heavy = false;         // near a bound: whether it is reached depends on what is there already
   };
 

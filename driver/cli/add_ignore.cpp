@@ -62,6 +62,8 @@ base::Result<Fixed> AddIgnores(const std::string& reason, pipeline::Options opti
   fixed->what = "ignore comment";
   for (const Finding& finding : out.findings) {
     if (finding.code == kAboutComments) continue;
+    const std::string not_fixed = out.files[finding.span.file].path + ": not fixed";
+    if (std::ranges::any_of(fixed->errors, [&](const std::string& error) { return error.starts_with(not_fixed); })) continue;
     const std::string place = reports::ToString(reports::PlaceAt(out.files, finding.span.file, finding.span.begin));
     fixed->errors.push_back(place + ": " + std::string(finding.code) + WhyNot(out, finding));
   }

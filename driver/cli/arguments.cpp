@@ -140,9 +140,13 @@ void AddRunning(CLI::App& c, CheckArguments& a) {
   c.add_flag("--isolated", a.isolated, "use no configuration file")->group(kGroup);
   c.add_flag("--show-settings", a.show_settings, "print every setting and where it comes from")->group(kGroup);
   c.add_option("-j,--jobs", a.jobs, "threads (default: one for each core)")->type_name("N")->group(kGroup);
+  c.add_option("--timeout", a.timeout, "end the run after so many seconds, with what it has found (exit code 2)")
+      ->check(CLI::Range(0.0, 1e6).description(""), "")->type_name("SECONDS")->group(kGroup);
   c.add_option("--timeout-per-file", a.timeout_per_file, "give a file up after so many seconds, and go on with the others")
       ->check(CLI::Range(0.0, 1e6).description(""), "")->type_name("SECONDS")->group(kGroup);
   c.add_option("--max-memory", a.max_memory, "stop analysing whatever needs more memory than this (MiB), and report the rest")
+      ->type_name("MIB")->group(kGroup);
+  c.add_option("--max-memory-per-file", a.max_memory_per_file, "give a file up that needs more memory than this (MiB), and go on with the others")
       ->type_name("MIB")->group(kGroup);
   c.add_flag("-n,--no-cache", a.no_cache, "neither read nor write the cache")->group(kGroup);
   c.add_option("--cache-dir", a.cache_dir, "where the cache is (default: .allranks_cache in the root)")

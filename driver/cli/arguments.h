@@ -38,7 +38,9 @@ struct CheckArguments {
   bool update_baseline = false;
   unsigned jobs = 0;
   double timeout_per_file = 0;    // seconds; 0: none
+  double timeout = 0;             // of the whole run
   unsigned max_memory = 0;        // MiB; 0: none
+  unsigned max_memory_per_file = 0;
   bool preview = false;
   bool fix = false;
   bool fix_only = false;

@@ -1,4 +1,6 @@
 // `allranks check`: arguments and configuration to options, one run, one report.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -96,8 +98,16 @@ int ShowDiff(const CheckArguments& arguments, const Fixed& fixed) {
   return diff.empty() || arguments.exit_zero ? kExitClean : kExitFindings;
 }
 
-std::string Stopped(const pipeline::Output& out) {
-  return "interrupted while at work on `" + out.stopped_in + "`: the report has what was found until then; no file was fixed and no baseline written";
+std::string Stopped(const CheckArguments& arguments, const pipeline::Output& out) {
+  const std::string why = IsInterrupted() ? "interrupted" : fmt::format("--timeout {}: the time was over", arguments.timeout);
+  return why + " while at work on `" + out.stopped_in + "`: the report has what was found until then; no file was fixed and no baseline written";
+}
+
+// Whether the run is to end with what it has, asked from any thread.
+std::function<bool()> StopOf(const CheckArguments& arguments) {
+  if (arguments.timeout == 0) return IsInterrupted;
+  const auto late = std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
+  return [late] { return IsInterrupted() || std::chrono::steady_clock::now() >= late; };
 }
 
 int Fail(const base::Error& error) {
@@ -209,7 +219,7 @@ int RunCheck(const CheckArguments& arguments) {
   if (!known) return Fail(known.error());
 
   CatchInterrupts();
-  options.is_stopped = IsInterrupted;
+  options.is_stopped = StopOf(arguments);
   ProgressLine progress;
   options.progress = progress.Callback();
   base::Result<pipeline::Output> out = pipeline::Run(options, files);
@@ -221,7 +231,7 @@ int RunCheck(const CheckArguments& arguments) {
   known->Keep(*out);
   const base::Result<Fixed> fixed = out->stopped_in.empty() ? Change(arguments, options, files, *known, *out) : Fixed();
   if (!fixed) return Fail(fixed.error());
-  if (!out->stopped_in.empty()) out->errors.push_back({.path = "", .message = Stopped(*out)});
+  if (!out->stopped_in.empty()) out->errors.push_back({.path = "", .message = Stopped(arguments, *out)});
   else if (arguments.diff) return ShowDiff(arguments, *fixed);
   const base::Result<std::string> said = !out->stopped_in.empty()  ? std::string()
                                          : arguments.update_baseline ? known->Update(*out, *verdicts)
@@ -242,7 +252,7 @@ int RunCheck(const CheckArguments& arguments) {
   }
   for (const std::string& note : out->notes) PrintWarning(note);
   if (const std::string cut = CutShort(arguments, *out); !cut.empty()) PrintWarning(cut);
-  const int exit_code = !out->stopped_in.empty() ? InterruptedExitCode()
+  const int exit_code = !out->stopped_in.empty() && IsInterrupted() ? InterruptedExitCode()
                         : report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;
   const bool has_sarif = std::ranges::any_of(*outputs, [](const OutputPlace& output) { return output.format == "sarif"; });
   if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code);

@@ -134,12 +134,15 @@ std::string NothingChecked(const CheckArguments& arguments, const pipeline::Outp
 }
 
 std::string CutShort(const CheckArguments& arguments, const pipeline::Output& out) {
-  if (out.cut_files.empty()) return {};
+  // What a run leaves that was ended is said by itself.
+  if (out.cut_files.empty() || !out.stopped_in.empty()) return {};
   constexpr size_t kMostNamed = 3;
-  const std::string why = arguments.max_memory == 0         ? fmt::format("--timeout-per-file {}", arguments.timeout_per_file)
-                          : arguments.timeout_per_file == 0 ? fmt::format("--max-memory {}", arguments.max_memory)
-                                                            : "--timeout-per-file or --max-memory";
-  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", why, FirstOf(out.cut_files, kMostNamed));
+  std::vector<std::string> given;
+  if (arguments.timeout > 0) given.push_back(fmt::format("--timeout {}", arguments.timeout));
+  if (arguments.timeout_per_file > 0) given.push_back(fmt::format("--timeout-per-file {}", arguments.timeout_per_file));
+  if (arguments.max_memory > 0) given.push_back(fmt::format("--max-memory {}", arguments.max_memory));
+  if (arguments.max_memory_per_file > 0) given.push_back(fmt::format("--max-memory-per-file {}", arguments.max_memory_per_file));
+  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", fmt::join(given, " or "), FirstOf(out.cut_files, kMostNamed));
 }
 
 reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out, const Known& known,

@@ -86,7 +86,9 @@ pipeline::Options OptionsOf(const CheckArguments& arguments, const config::Resol
   options.paths = PathsOf(arguments);
   options.jobs = arguments.jobs;
   options.bounds = {.per_file = std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout_per_file * 1000)),
-                    .memory_bytes = uint64_t{arguments.max_memory} << 20};
+                    .memory_bytes = uint64_t{arguments.max_memory} << 20,
+                    .memory_per_file = uint64_t{arguments.max_memory_per_file} << 20};
+  options.named_knowledge = arguments.knowledge;
   if (arguments.no_cache) options.cache_folder.clear();
   options.reads_launch_files = !arguments.no_launch_files;
   return options;

@@ -49,6 +49,8 @@ struct Options {
   std::string working_directory;          // absolute; shown paths are relative to it. Empty: there is none
   std::vector<std::string> paths = {"."}; // files and directories whose findings are wanted
   std::map<std::string, std::string> overlays;  // path -> text that stands in for the file (stdin, open editors)
+  // Those of `knowledge_files` that a person named: what is wrong in them is shown wherever they lie.
+  std::vector<std::string> named_knowledge;
   std::vector<std::string> knowledge_files;     // the user's own *.toml
   std::vector<std::string> exclude;             // gitignore-style patterns
   std::vector<std::string> import_roots;        // folders from which imports start, besides those found

@@ -37,6 +37,9 @@ source::SourceFile EmptyFile(std::string path) {
 
 bool IsCpp(const std::string& path) { return cpp::IsSourceName(path) || cpp::IsHeaderName(path); }
 
+// What a byte of text takes once it is read and analysed, about.
+constexpr uint64_t kMemoryOfText = 20;
+
 // What a run grants a file holds for Clang too; without a bound of the run that of the helper does.
 cpp::Limits LimitsOfHelper(const base::Bounds& bounds) {
   cpp::Limits limits;
@@ -44,7 +47,9 @@ cpp::Limits LimitsOfHelper(const base::Bounds& bounds) {
     const auto seconds = static_cast<uint32_t>((bounds.per_file.count() + 999) / 1000);
     limits.seconds = std::min(limits.seconds, seconds);
   }
-  if (bounds.memory_bytes > 0) limits.memory_bytes = std::min(limits.memory_bytes, bounds.memory_bytes);
+  for (const uint64_t most : {bounds.memory_bytes, bounds.memory_per_file}) {
+    if (most > 0) limits.memory_bytes = std::min(limits.memory_bytes, most);
+  }
   return limits;
 }
 
@@ -112,6 +117,10 @@ class Parser {
     out_.files[id] = EmptyFile(shown);
     if (scanned.state != ReadState::Read) {
       outcome.problem = WhyFaulty(scanned);
+      return;
+    }
+    if (const uint64_t most = in_.watch.bounds().memory_per_file; most > 0 && scanned.text.size() > most / kMemoryOfText) {
+      outcome.bound = in_.watch.LargeText();
       return;
     }
     if (in_.watch.IsFull()) {

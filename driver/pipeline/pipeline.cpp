@@ -85,6 +85,14 @@ class Stopwatch {
   std::clock_t cpu_start_ = 0;
 };
 
+// Whoever checks a project did not choose which files its configuration names.
+bool IsShown(const Options& options, const source::FileSystem& files, const std::string& path) {
+  if (std::ranges::find(options.named_knowledge, path) != options.named_knowledge.end()) return true;
+  const base::Result<std::string> root = files.Canonical(options.root);
+  const base::Result<std::string> target = files.Canonical(path);
+  return root && target && IsInside(*target, *root);
+}
+
 // A user's file replaces what is built in, which is seldom meant where it happens: `notes` gets one line for each file.
 base::Result<bool> LoadKnowledge(const Options& options, const source::FileSystem& files,
                                  knowledge::Knowledge& knowledge, std::vector<std::string>& notes) {
@@ -98,7 +106,10 @@ base::Result<bool> LoadKnowledge(const Options& options, const source::FileSyste
   for (const std::string& path : options.knowledge_files) {
     const base::Result<std::string> text = files.Read(path);
     if (!text) return base::Fail(text.error().message + "; name a knowledge file that exists");
-    if (base::Result<bool> loaded = knowledge.Load(path, *text); !loaded) return loaded;
+    if (base::Result<bool> loaded = knowledge.Load(path, *text); !loaded) {
+      if (IsShown(options, files, path)) return loaded;
+      return base::Fail(path + ": this is no knowledge of allranks; as it lies outside the project, what it says is not shown");
+    }
     const std::vector<std::string> again = replaced.Since(knowledge);
     if (!again.empty()) notes.push_back(fmt::format("{} replaces what is known of `{}`", path, fmt::join(again, "`, `")));
   }
@@ -166,11 +177,16 @@ struct RuleObjects {
   }
 };
 
-// In the order of the rules, whichever of them is done first.
-std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, const rules::Context& context, unsigned jobs) {
+// In the order of the rules, whichever of them is done first. A run that was stopped before has a moment left for what it has found,
+// one that is stopped meanwhile has none.
+std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, const rules::Context& context, unsigned jobs,
+                                const base::Watch& watch) {
+  constexpr std::chrono::seconds kMoment{1};
+  const auto until = std::chrono::steady_clock::now() + kMoment;
+  const auto is_over = [&] { return watch.IsStopped() && std::chrono::steady_clock::now() > until; };
   std::vector<std::vector<Finding>> found(wanted.size());
   ParallelFor(wanted.size(), jobs, [&](size_t i) {
-    if (wanted[i]->check != nullptr) wanted[i]->check(context, found[i]);
+    if (wanted[i]->check != nullptr && !is_over()) wanted[i]->check(context, found[i]);
   }, Stack::Deep);
   std::vector<Finding> findings;
   for (std::vector<Finding>& each : found) std::ranges::move(each, std::back_inserter(findings));
@@ -228,7 +244,7 @@ objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const
 }
 
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read,
-                                     const objects::OtherFiles& others, unsigned most_jobs) {
+                                     const objects::OtherFiles& others, unsigned most_jobs, const base::Watch& watch) {
   const unsigned jobs = JobsFor(a.program, most_jobs);
   const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
@@ -238,7 +254,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
                          *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
-  std::vector<Finding> findings = FindingsOf(wanted, context, jobs);
+  std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch);
   JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach},
               {a.program, *a.knowledge, a.facts, index}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
@@ -256,6 +272,17 @@ void AddToolFindings(const Parsed& parsed, const Analysed& a, const launch::Laun
   }
   for (const launch::LaunchFile& file : launches.files) AddReadingProblems(file, findings);
   AddLimits(a.program, a.analysis, findings);
+}
+
+// Of a run that was stopped: the files that nothing else says so of.
+void AddStopped(const Analysed& a, std::vector<Finding>& findings) {
+  std::set<uint32_t> said;
+  for (const Finding& finding : findings) {
+    if (IsLimit(finding)) said.insert(finding.span.file.index);
+  }
+  for (const ir::Module& module : a.program.modules) {
+    if (said.insert(module.file.index).second) findings.push_back(StoppedFile(module.file));
+  }
 }
 
 // What was read only because others import it is not judged.
@@ -440,7 +467,7 @@ struct Stages {
       out.files_requested += CountOfLaunchFiles(std::span(a.launches.files).subspan(known));
       return settings;
     };
-    out.findings = FindingsOfRules(wanted, a, read, others, options.jobs);
+    out.findings = FindingsOfRules(wanted, a, read, others, options.jobs, limits);
     rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
     AssumeCut(a, without_values, out.findings);
   }
@@ -548,6 +575,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
 
   watch.Begin("report");
   AddToolFindings(parsed, a, launches, out.findings);
+  if (!is_whole) AddStopped(a, out.findings);
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
   NoteLimits(parsed, a, stages.watched, out);

@@ -251,10 +251,11 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Options> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [root, working_directory, paths, overlays, knowledge_files, exclude, import_roots, compile_commands, extra_args, cache_folder,
+  auto& [root, working_directory, paths, overlays, named_knowledge, knowledge_files, exclude, import_roots, compile_commands, extra_args, cache_folder,
          policies, not_used, job, respect_gitignore, reads_launch_files, force_exclude, jobs, bounds, is_stopped, progress] = it;
-  visit(root, working_directory, paths, knowledge_files, exclude, import_roots, compile_commands, extra_args, policies.of_run,
-        policies.nested, not_used, job.nodes, job.devices, respect_gitignore, reads_launch_files, force_exclude, bounds.per_file.count(), bounds.memory_bytes);
+  visit(root, working_directory, paths, named_knowledge, knowledge_files, exclude, import_roots, compile_commands, extra_args, policies.of_run,
+        policies.nested, not_used, job.nodes, job.devices, respect_gitignore, reads_launch_files, force_exclude, bounds.per_file.count(), bounds.memory_bytes,
+        bounds.memory_per_file);
 }
 
 template <Is<Output> T, class Visit>

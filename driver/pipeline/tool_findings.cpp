@@ -55,6 +55,8 @@ Finding LimitedFile(source::FileId file, std::string bound) {
   return Make(kLimit, {file, 0, 0}, {"this file was not analysed: {}", {std::move(bound)}});
 }
 
+Finding StoppedFile(source::FileId file) { return Make(kLimit, {file, 0, 0}, {"this file was not analysed to its end: the run was stopped", {}}); }
+
 bool IsLimit(const Finding& finding) { return finding.code == kLimit; }
 
 bool HasLineOfItsOwn(const Finding& finding) {

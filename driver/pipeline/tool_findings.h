@@ -17,6 +17,7 @@ findings::Finding UnreadableFile(source::FileId file, std::string why);
 
 // A file that a bound kept from being parsed.
 findings::Finding LimitedFile(source::FileId file, std::string bound);
+findings::Finding StoppedFile(source::FileId file);
 
 // Whether a finding speaks of a bound: AR003.
 bool IsLimit(const findings::Finding& finding);

@@ -14,8 +14,9 @@ extern const Rule AnalysisLimit = {
 
 A function, or a part of a file, that was not analysed to its end because it is too large for a
 bound of the tool: nesting deeper than 500 levels, or a trace of more operations than the analysis
-keeps. `--timeout-per-file` and `--max-memory` are such bounds, too; of a file that comes to one the
-first function is named. So is a shell script that runs or sources more than is followed. The
+keeps. `--timeout-per-file`, `--max-memory-per-file` and `--max-memory` are such bounds, too; of a file
+that comes to one the first function is named, and of a run that `--timeout` ended each file that was
+not analysed to its end. So is a shell script that runs or sources more than is followed. The
 collectives inside are counted as `unknown` in the ledger that `allranks check --coverage` prints.
 
 Functions that are too large are *possible* findings: the summary of a run counts them, and

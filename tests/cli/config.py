@@ -88,6 +88,17 @@ class Config(CliTest):
         self.write("allranks.toml", "#" * 2_000_000)
         self.assertIn("larger than the 1 MiB", self.run_allranks("check").err)
 
+    def test_knowledge_outside_the_project_is_not_quoted(self):
+        self.write("secret.toml", "[registry]\ntoken = 'T'\n")
+        self.write("project/a.py", GUARDED)
+        self.write("project/pyproject.toml", "[tool.allranks]\nknowledge = ['../secret.toml']\n")
+        result = self.run_allranks("check", cwd=self.root / "project")
+        self.assert_one_line_error(result, "secret.toml: this is no knowledge of allranks; as it lies outside the project")
+        self.assertNotIn("registry", result.err)
+        self.write("project/pyproject.toml", "")
+        named = self.run_allranks("check", "--knowledge", "../secret.toml", cwd=self.root / "project")
+        self.assert_one_line_error(named, "unknown key `registry`")
+
     def test_the_closest_file_counts_and_may_extend_another(self):
         self.write("pkg/a.py", GUARDED)
         self.write("allranks.toml", "ignore = ['AR101']\n")

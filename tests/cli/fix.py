@@ -124,6 +124,14 @@ class Fix(CliTest):
         self.assert_one_line_error(result, "outside the project")
         self.assertEqual(self.text("other/a.py"), SAFE)
 
+    def test_the_project_is_that_of_what_is_named(self):
+        self.write("other/a.py", SAFE)
+        self.write("project/a.py", SAFE)
+        self.write("project/pyproject.toml", "")
+        self.assertEqual(self.fix("--fix", "../other/a.py", cwd=self.root / "project").code, 0)
+        self.assertEqual(self.text("other/a.py"), FIXED)
+        self.assertEqual(self.text("project/a.py"), SAFE)
+
     def test_links_out_of_the_project(self):
         self.write("other/a.py", SAFE)
         self.write("project/pyproject.toml", "")
@@ -134,6 +142,7 @@ class Fix(CliTest):
                 result = self.fix(*option, path, cwd=self.root / "project")
                 self.assertEqual(result.code, 2, (path, option))
                 self.assertIn("not fixed: it lies outside the project", result.err)
+                self.assertNotIn("cannot be accepted", result.err)
                 self.assertEqual(self.text("other/a.py"), SAFE, (path, option))
             self.assertNotIn("set_device", self.fix("--diff", path, cwd=self.root / "project").out)
 

@@ -43,6 +43,17 @@ def recursion_with_returns(n):
     return IMPORT + body + "f0(dist.get_rank())\n"
 
 
+def recursion_with_jumps(n):
+    body = "".join(f"def f{i}(r):\n  if r == {i}: return f{(i + 1) % n}(r + 1)\n  dist.barrier()\n  return f{(i * 7919 + 13) % n}(r)\n" for i in range(n))
+    return IMPORT + body + "f0(dist.get_rank())\n"
+
+
+def jumps(n):
+    """Functions that call two of those that come after them."""
+    body = "".join(f"def f{i}(r):\n  if r == {i}: return f{i + 1}(r + 1)\n  dist.barrier()\n  return f{i + 1 + (i * 7919 + 13) % (n - i)}(r)\n" for i in range(n))
+    return IMPORT + body + f"def f{n}(r): dist.barrier()\nf0(dist.get_rank())\n"
+
+
 def call_chain(n):
     body = lines("def f{i}(x):\n  f{next}(x)\n", n)
     return IMPORT + body + f"def f{n}(x): dist.barrier()\nif dist.get_rank() == 0: f0(1)\n"
@@ -171,6 +182,11 @@ def joined_lists(n):
     return IMPORT + "x = [dist.get_rank()]\n" + "x = x + x\n" * n + "if x[0] == 0: dist.barrier()\n"
 
 
+def joined_by_calls(n):
+    body = "def g(a, b): return a + b\ndef f():\n  x = [dist.get_rank()]\n"
+    return IMPORT + body + "  x = g(x, x)\n" * n + "  if x[0] == 0: dist.barrier()\n"
+
+
 def formatted(n):
     return IMPORT + "x = str(dist.get_rank())\n" + 'x = f"{x}{x}"\n' * n + "if x == '0': dist.barrier()\n"
 
@@ -184,9 +200,10 @@ def ordered(n):
 # Name -> a number at which the text is of some size.
 GENERATORS = {
     doubled_text: 200, squared_rank: 400, counted_rank: 400, negations: 400, nested_loops: 5, nested_unknown_loops: 5,
-    mutual_recursion: 50, recursion_with_returns: 50, call_chain: 400, two_calls_a_level: 30, class_chain: 200, class_circle: 200,
-    many_bases: 100, writers_of_a_global: 1000, parameters: 2000, comprehension_clauses: 1000, branches_on_rank: 200,
-    unknown_branches: 200, early_returns: 200, findings: 500, conditional_values: 200, nested_conditions: 200, nested_tries: 20,
-    callbacks: 30, groups: 100, messages: 100, fields: 200, generators: 20, ignore_comments: 100, items: 5000, elifs: 200,
-    loops_in_a_row: 100, handed_functions: 30, dictionaries: 300, joined_lists: 50, formatted: 50, ordered: 30,
+    mutual_recursion: 50, recursion_with_returns: 50, recursion_with_jumps: 200, jumps: 200, call_chain: 400, two_calls_a_level: 30,
+    class_chain: 200, class_circle: 200, many_bases: 100, writers_of_a_global: 1000, parameters: 2000, comprehension_clauses: 1000,
+    branches_on_rank: 200, unknown_branches: 200, early_returns: 200, findings: 500, conditional_values: 200, nested_conditions: 200,
+    nested_tries: 20, callbacks: 30, groups: 100, messages: 100, fields: 200, generators: 20, ignore_comments: 100, items: 5000,
+    elifs: 200, loops_in_a_row: 100, handed_functions: 30, dictionaries: 300, joined_lists: 50, joined_by_calls: 50, formatted: 50,
+    ordered: 30,
 }

@@ -1,13 +1,14 @@
-"""--timeout-per-file and --max-memory, and runs that are ended early: what was found is written, and nothing by halves."""
+"""--timeout, --max-memory and both for one file, and runs that are ended early: what was found is written, and nothing by halves."""
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
 import unittest
 
-from hostile import conditional_values, findings
+from hostile import conditional_values, doubled_text, findings, joined_by_calls, joined_lists, jumps, recursion_with_jumps
 from support import ALLRANKS, GUARDED, CliTest, main
 
 # Takes seconds without a limit.
@@ -66,8 +67,62 @@ class Limits(CliTest):
         self.assertIn("good.py:1: this file was not analysed: memory of more than 1 MiB", notifications[0]["message"]["text"])
         self.assertEqual(run["results"], [])
 
+    def test_a_run_ends_when_its_time_is_over(self):
+        self.write("good.py", GUARDED)
+        self.write("long.py", LONG)
+        args = ("check", "-q", "-n", "--select", "AR0,AR1", "--output-format", "sarif", "-o", "report.sarif")
+        result = self.run_allranks(*args, "--timeout", "0.3", timeout=60)
+        self.assertEqual(result.code, 2)
+        self.assertIn("allranks: error: --timeout 0.3: the time was over while at work on `", result.err)
+        run = json.loads((self.root / "report.sarif").read_text())["runs"][0]
+        self.assertFalse(run["invocations"][0]["executionSuccessful"])
+        self.assertEqual(run["invocations"][0]["exitCode"], 2)
+        said = {each.get("associatedRule", {}).get("id"): each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]}
+        self.assertIn("the run was stopped", said["AR003"])
+        self.assertEqual(self.run_allranks("check", "-q", "-n", "--timeout", "1000", "good.py").code, 1)
+
+    def test_a_run_whose_time_is_over_changes_nothing(self):
+        self.write("long.py", LONG)
+        result = self.run_allranks("check", "-n", "--timeout", "0.3", "--fix", "--unsafe-fixes", "--baseline", "known.json", "--update-baseline", timeout=60)
+        self.assertEqual(result.code, 2, result.err)
+        self.assertEqual((self.root / "long.py").read_text(), LONG)
+        self.assertEqual(sorted(os.listdir(self.root)), ["long.py"])
+
+    def test_a_run_that_was_ended_is_not_taken_for_a_whole_one(self):
+        self.write("long.py", LONG)
+        self.assertEqual(self.run_allranks("check", "-q", "--timeout", "0.3", timeout=60).code, 2)
+        self.write("long.py", GUARDED)
+        self.assertEqual(self.run_allranks("check", "-q").code, 1)
+
+    def test_memory_of_one_file(self):
+        self.write("good.py", GUARDED)
+        self.write("large.py", findings(8_000))
+        result = self.run_allranks("check", "-q", "-n", "--max-memory-per-file", "8", "--output-format", "concise", timeout=60)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
+        self.assertRegex(result.out, r"large\.py:\d+:\d+: note: AR003 .* memory of more than 8 MiB for this file")
+        self.assertIn("not analysed to the end because of --max-memory-per-file 8: large.py", result.err)
+        self.assertEqual(result.code, 1)
+
+    def test_text_that_takes_more_than_its_memory_is_not_read(self):
+        self.write("good.py", GUARDED)
+        self.write("large.py", GUARDED + "# text\n" * 20_000)
+        result = self.run_allranks("check", "-q", "-n", "--max-memory-per-file", "1", "--output-format", "concise")
+        self.assertIn("large.py:1:1: note: AR003 this file was not analysed: memory of more than 1 MiB for this file", result.out)
+        self.assertIn("good.py:6:9", result.out)
+
+    def test_no_program_goes_on_beyond_twice_its_time(self):
+        for generator, size in ((recursion_with_jumps, 800), (jumps, 800), (doubled_text, 31), (joined_lists, 28), (joined_by_calls, 24)):
+            with self.subTest(generator.__name__):
+                self.write("a.py", generator(size))
+                begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+                result = self.run_allranks("check", "-q", "-n", "--isolated", "-j", "1", "--timeout-per-file", "2", timeout=120)
+                self.assertIn(result.code, (0, 1), result.err)
+                end = resource.getrusage(resource.RUSAGE_CHILDREN)
+                # Of the processor, which does not depend on what else the machine does.
+                self.assertLess(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime, 4)
+
     def test_numbers(self):
-        for option in ("--timeout-per-file", "--max-memory"):
+        for option in ("--timeout", "--timeout-per-file", "--max-memory", "--max-memory-per-file"):
             for value in ("-1", "x"):
                 self.assert_one_line_error(self.run_allranks("check", option, value), option)
 

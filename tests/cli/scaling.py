@@ -16,18 +16,32 @@ MOST_GROWTH = 1.25
 SQUARE = {two_calls_a_level}
 # Fewer steps say nothing.
 FEW_STEPS = 20_000
+# Where what doubles with each line is not stopped yet by a bound on sizes. Comparing ranks in one function ends at 400,000 steps.
+SMALL_SIZES = range(8, 41, 4)
+MOST_STEPS_OF_SMALL = 1_000_000
+# Seconds, for a run that does not end at all. What is counted is steps.
+PATIENCE = 60
 
 
 class Scaling(CliTest):
     def steps(self, text):
         """Of the analysis, which are counted: the same in each run, whatever else the machine does."""
         self.write("a.py", text)
-        result = self.run_allranks("check", "-q", "--no-cache", "--isolated", "--profile", "a.py", timeout=20)
+        result = self.run_allranks("check", "-q", "--no-cache", "--isolated", "--profile", "a.py", timeout=PATIENCE)
         self.assertIn(result.code, (0, 1), result.err)
         return int(re.search(r"steps of the analysis: (\d+)", result.err).group(1))
 
-    def test_growth(self):
+    def setUp(self):
+        super().setUp()
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+    def test_small_sizes(self):
+        for generator in GENERATORS:
+            for size in SMALL_SIZES:
+                with self.subTest(generator.__name__, size=size):
+                    self.assertLess(self.steps(generator(size)), MOST_STEPS_OF_SMALL)
+
+    def test_growth(self):
         for generator, size in GENERATORS.items():
             with self.subTest(generator.__name__):
                 small, large = generator(2 * size), generator(4 * size)
