@@ -15,6 +15,12 @@ add_compile_options(-fdiagnostics-color=auto)
 # The same sources give the same binary wherever they lie.
 add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
 
+# What a libFuzzer program runs through is told by counters in all of its code.
+option(ALLRANKS_FUZZ "build the libFuzzer programs (Clang only)" OFF)
+if(ALLRANKS_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 if(ALLRANKS_SANITIZERS)
   add_compile_options("-fsanitize=${ALLRANKS_SANITIZERS}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${ALLRANKS_SANITIZERS}")

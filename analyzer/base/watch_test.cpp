@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <vector>
 
 #include "analyzer/platform/platform.h"
 
@@ -63,6 +64,21 @@ TEST(Watch, MemoryIsThatOfTheProcess) {
   EXPECT_NO_THROW(StepOften(wide));
   EXPECT_TRUE(Watch(Bounds{.memory_bytes = 50 * platform::MemoryNow()}.At(1)).IsFull());
   EXPECT_FALSE(Watch(Bounds{.memory_bytes = 50 * platform::MemoryNow()}.At(50)).IsFull());
+}
+
+TEST(Watch, MemoryOfAFileIsWhatTheProcessGrowsBy) {
+  constexpr size_t kHeld = size_t{64} << 20;
+  Watch watch({.memory_per_file = kHeld / 2});
+  std::vector<char> held;
+  {
+    const Watch::Turn turn(&watch, 1);
+    EXPECT_NO_THROW(StepOften(watch));
+    held.assign(kHeld, 'x');
+    EXPECT_EQ(StepsUntilCut(watch), CutKind::FileMemory);
+  }
+  EXPECT_THROW(Watch::Turn(&watch, 1), Cut);
+  const Watch::Turn other(&watch, 2);
+  EXPECT_NO_THROW(StepOften(watch));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "analyzer/traces/callers.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
 #include <vector>
 
 namespace allranks::traces {
@@ -81,11 +83,18 @@ void AssumeCallers(const State& state, CheckResult* result) {
   for (size_t i = 0; i < result->found.size(); ++i) {
     if (!run[result->found[i].by.index]) alone.push_back(i);
   }
-  std::vector<size_t> paired;
+  // Those of methods that are open, by class: no others make up for each other.
+  std::unordered_map<uint32_t, std::vector<size_t>> of_class;
   for (const size_t i : alone) {
-    const Found& found = result->found[i];
-    const auto makes_up = [&](size_t other) { return result->found[other].is_open && MakeUpForEachOther(state, found, result->found[other]); };
-    if (found.is_open && std::ranges::any_of(alone, makes_up)) paired.push_back(i);
+    const binding::ClassId owner = state.program.funcs[result->found[i].by].owner;
+    if (owner && result->found[i].is_open) of_class[owner.index].push_back(i);
+  }
+  std::vector<size_t> paired;
+  for (const auto& [owner, open] : of_class) {
+    const auto makes_up = [&](size_t i) {
+      return std::ranges::any_of(open, [&](size_t other) { return MakeUpForEachOther(state, result->found[i], result->found[other]); });
+    };
+    std::ranges::copy_if(open, std::back_inserter(paired), makes_up);
   }
   for (const size_t i : alone) result->found[i].difference.assumptions.Add(findings::Assumption::CallerUnknown);
   for (const size_t i : paired) result->found[i].difference.assumptions.Add(findings::Assumption::CalledInPairs);

@@ -109,5 +109,52 @@ TEST_F(TraceTest, FirstExitSkipsRaises) {
   EXPECT_FALSE(FirstExit(traces(), raise).has_value());
 }
 
+class CallsTest : public TracesTest {
+ protected:
+  static constexpr FuncId kCaller{0};
+  static constexpr FuncId kCallee{1};
+
+  void SetUp() override {
+    TracesTest::SetUp();
+    state().is_relevant = {true, true};
+    state().cycle = {7, 7};
+    state().trace_of[kCallee.index] = Barrier(1);
+  }
+
+  TraceKind Called() { return traces()[CallTrace(state(), At(2), kCallee, {}, {})].kind; }
+};
+
+TEST_F(CallsTest, ACircleIsFollowedThroughSixteenCalls) {
+  state().BeginTraces(kCaller);
+  state().depth_in_cycle[kCallee.index] = State::kDeepestInCycle - 1;
+  EXPECT_EQ(Called(), TraceKind::Scope);
+  EXPECT_EQ(state().depth_in_cycle[kCaller.index], State::kDeepestInCycle);
+  EXPECT_EQ(state().not_followed, "");
+  state().depth_in_cycle[kCallee.index] = State::kDeepestInCycle;
+  EXPECT_EQ(Called(), TraceKind::Opaque);
+  EXPECT_EQ(state().not_followed, "recursion through more than 16 functions");
+}
+
+TEST_F(CallsTest, WhatIsInNoCircleWithTheCallerHasNoSuchBound) {
+  state().BeginTraces(kCaller);
+  state().depth_in_cycle[kCallee.index] = State::kDeepestInCycle;
+  for (const std::vector<uint32_t>& apart : {std::vector<uint32_t>{7, 8}, {0, 7}, {0, 0}}) {
+    state().cycle = apart;
+    EXPECT_EQ(Called(), TraceKind::Scope);
+  }
+  EXPECT_EQ(state().depth_in_cycle[kCaller.index], 0u);
+}
+
+TEST_F(CallsTest, CallsOfAFileAddUpToABound) {
+  state().traces_of_file[0] = State::kMostTracesOfFile;
+  state().BeginTraces(kCaller);
+  EXPECT_EQ(Called(), TraceKind::Scope) << "functions of the file add to it";
+  state().traces_of_file[0] += 10 * State::kMostTracesOfFileByFunction;
+  state().BeginTraces(kCaller);
+  while (traces().size() <= state().most_traces) Barrier(static_cast<uint32_t>(100 + traces().size()));
+  EXPECT_EQ(Called(), TraceKind::Opaque);
+  EXPECT_EQ(state().not_followed, "calls with too many operations for one file");
+}
+
 }  // namespace
 }  // namespace allranks::traces

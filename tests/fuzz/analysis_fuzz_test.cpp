@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,30 @@ constexpr std::array<std::string_view, 30> kPieces = {
 TEST(AnalysisFuzzTest, MutatedPrograms) {
   constexpr int kRounds = 60;
   for (const std::string_view program : kPrograms) FeedMutated(std::string(program), kPieces, kRounds);
+}
+
+constexpr std::string_view kNotebook =
+    R"json({"cells": [{"cell_type": "code", "source": ["import torch.distributed as dist\n", "rank = dist.get_rank()\n"]},
+{"cell_type": "markdown", "source": "text"}, {"cell_type": "code", "source": "%time x\nif rank == 0:\n    dist.barrier()"}],
+"metadata": {"language_info": {"name": "python"}}, "nbformat": 4})json";
+
+constexpr std::array<std::string_view, 12> kNotebookPieces = {"{", "}", "[", "]", "\"", "\\n", ",", "dist.barrier()", "\"source\": ", "\"code\"", "if rank: ", "!"};
+
+TEST(AnalysisFuzzTest, MutatedNotebooks) {
+  constexpr int kRounds = 150;
+  FeedMutated(std::string(kNotebook), kNotebookPieces, kRounds);
+}
+
+TEST(AnalysisFuzzTest, ProgramsOfManyShapes) {
+  constexpr int kMade = 150;
+  constexpr size_t kChoices = 400;
+  std::minstd_rand random(1);
+  for (int program = 0; program < kMade; ++program) {
+    std::string choices(1, '\0');
+    while (choices.size() < kChoices) choices.push_back(static_cast<char>(random() >> 8));
+    SCOPED_TRACE(program);
+    FeedText(choices);
+  }
 }
 
 }  // namespace
