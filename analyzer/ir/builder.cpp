@@ -69,9 +69,9 @@ ir::List Builder::AddWords(std::span<const NameId> names) {
   return list;
 }
 
-ExprId Builder::AddListExpr(ExprKind kind, uint8_t op, Range range, std::span<const ExprId> items) {
+ExprId Builder::AddListExpr(ExprKind kind, uint8_t op, Range range, std::span<const ExprId> items, uint16_t flags) {
   const ir::List list = AddWords(items);
-  return AddExpr(kind, op, range, list.start, list.count);
+  return AddExpr(kind, op, range, list.start, list.count, flags);
 }
 
 // ---- Expressions
@@ -104,8 +104,8 @@ ExprId Builder::Text(Range range, ConstantKind kind, NameId text) {
   return AddExpr(ExprKind::Constant, Op(kind), range, text.index, 0);
 }
 
-ExprId Builder::FString(Range range, std::span<const ExprId> items) {
-  return AddListExpr(ExprKind::FString, 0, range, items);
+ExprId Builder::FString(Range range, std::span<const ExprId> items, uint16_t flags) {
+  return AddListExpr(ExprKind::FString, 0, range, items, flags);
 }
 
 ExprId Builder::Tuple(Range range, std::span<const ExprId> items) {

@@ -33,7 +33,7 @@ class Builder {
   ExprId BigInt(Range range);
   // Float, Complex, Str, Bytes; `text` is none for one too long to keep.
   ExprId Text(Range range, ConstantKind kind, NameId text);
-  ExprId FString(Range range, std::span<const ExprId> items);
+  ExprId FString(Range range, std::span<const ExprId> items, uint16_t flags = 0);
   ExprId Tuple(Range range, std::span<const ExprId> items);
   ExprId List(Range range, std::span<const ExprId> items);
   ExprId Set(Range range, std::span<const ExprId> items);
@@ -103,7 +103,7 @@ class Builder {
 
  private:
   ExprId AddExpr(ExprKind kind, uint8_t op, Range range, uint32_t a, uint32_t b, uint16_t flags = 0);
-  ExprId AddListExpr(ExprKind kind, uint8_t op, Range range, std::span<const ExprId> items);
+  ExprId AddListExpr(ExprKind kind, uint8_t op, Range range, std::span<const ExprId> items, uint16_t flags = 0);
   StmtId AddStmt(Stmt stmt, Range range);
   ir::List AddWords(std::span<const ExprId> ids);
   ir::List AddWords(std::span<const NameId> names);

@@ -270,7 +270,9 @@ constexpr uint16_t kBigInt = 8;
 inline ConstantKind ConstantKindOf(const Expr& expr) { return static_cast<ConstantKind>(expr.op); }
 inline int64_t IntOf(const Expr& expr) { return static_cast<int64_t>((uint64_t{expr.b} << 32) | expr.a); }
 inline NameId TextOf(const Expr& expr) { return NameId{expr.a}; }
-// FString, Tuple, List, Set, Slice (3, parts may be none), Opaque: a, b = list of expressions.
+// FString, Tuple, List, Set, Slice (3, parts may be none), Opaque: a, b = list of expressions. FString, kFormatted: a part is not
+// printed as `str` prints it.
+constexpr uint16_t kFormatted = 256;
 inline ExprList Items(const Module& module, const Expr& expr) { return Exprs(module, {expr.a, expr.b}); }
 // Attribute: a = object, b = NameId.
 inline ExprId ObjectOf(const Expr& expr) { return ExprId{expr.a}; }

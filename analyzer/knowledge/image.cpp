@@ -45,9 +45,9 @@ void Fields(T& it, Visit& visit) {
 template <Is<Entry> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [name, library, docs, params, bypasses_torch, has_operation, operation, yield, tuple, makes_uniform, uniform_on_root_only, stores,
-         param_types, varies_with, guard, size_param, exits, raises, keeps_size, joins_sizes, changes_type, is_attribute, aborts, roles] = it;
+         param_types, varies_with, guard, size_param, exits, raises, keeps_size, joins_sizes, of_one, changes_type, is_attribute, aborts, roles] = it;
   visit(name, library, docs, params, bypasses_torch, has_operation, yield, tuple, makes_uniform, uniform_on_root_only, stores,
-        param_types, varies_with, guard, size_param, exits, raises, keeps_size, joins_sizes, changes_type, is_attribute, aborts, roles);
+        param_types, varies_with, guard, size_param, exits, raises, keeps_size, joins_sizes, of_one, changes_type, is_attribute, aborts, roles);
   // Most entries have none.
   if (has_operation) visit(operation);
 }

@@ -212,6 +212,7 @@ struct Entry {
   bool raises = false;     // always raises
   bool keeps_size = false; // what it gives has as many elements as its first argument
   bool joins_sizes = false; // what it gives is as large as the items of its first argument together
+  bool of_one = false;     // its result varies only if it has a single element
   bool changes_type = false;  // what it hands through may be of another element type
   bool is_attribute = false;
   bool aborts = false;     // takes the whole group down (MPI_Abort, destroy of a hung group)

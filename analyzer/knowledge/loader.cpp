@@ -529,6 +529,8 @@ class Loader {
     entry.keeps_size = table.Flag("keeps_size");
     entry.joins_sizes = table.Flag("joins_sizes");
     entry.changes_type = table.Flag("changes_type");
+    entry.of_one = table.Flag("of_one");
+    if (entry.of_one && varies.empty()) table.Fail("of_one", "says when a result varies; say along which axis with varies = [\"chance\"]");
     const MarkId mark = ReadMark(table);
     yield.mark = mark;
     for (const std::string_view part : tuple) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/ir/bindings.h"
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/fallible.h"
@@ -217,15 +218,46 @@ class Builder {
 
   TraceId Loop(const ir::Stmt& stmt) {
     const bool is_for = stmt.kind == ir::StmtKind::For;
-    const LoopKind kind = is_for ? LoopKind::Counted : LoopKind::While;
     const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
     const ValueId trips = state_.facts.trip_count(func_, head);
     const TraceId first = Expr(head);
     TraceId body = Block(ir::BodyOf(stmt));
+    if (!is_for && HasOneRound(stmt)) {
+      const TraceId round = traces_.Loop(At(head), state_.values.Int(1), body, false, LoopKind::Counted);
+      return traces_.Seq(first, Choice(head, round, Block(ir::ElseBlockOf(stmt))));
+    }
+    const bool is_of_call = is_for && module_[head].kind == ir::ExprKind::Call;
+    if (const ValueId entered = is_of_call ? EnteredOnce(trips) : ValueId()) {
+      const TraceId round = traces_.Loop(At(head), state_.values.Int(1), body, false, LoopKind::Counted);
+      const TraceId parts[] = {first, Iteration(head), traces_.Choice(At(head), entered, round, traces_.Empty()), Block(ir::ElseBlockOf(stmt))};
+      return traces_.Seq(parts);
+    }
+    const bool is_counted = is_for || (trips && trips != Value(head) && state_.values.IsWholeNumber(trips));
     if (!is_for) body = traces_.Seq(first, body);
-    const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, kind),
+    const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, is_counted ? LoopKind::Counted : LoopKind::While),
                              Block(ir::ElseBlockOf(stmt))};
     return traces_.Seq(parts);
+  }
+
+  // What is true where a loop over what a call gives has its one round, `range(1 if late else 0)`, `range(int(late))`; none of other loops.
+  ValueId EnteredOnce(ValueId trips) const {
+    if (!trips || state_.values.axes(trips).empty()) return {};
+    if (state_.values[trips].kind == ValueKind::Select) {
+      const auto kids = state_.values.Kids(trips);
+      const bool is_once = kids[1] == state_.values.Int(1) && kids[2] == state_.values.Int(0);
+      return is_once ? kids[0] : ValueId();
+    }
+    return state_.values.IsTruth(trips) ? trips : ValueId();
+  }
+
+  // `while not done: ...; break`: a loop whose round always leaves it is no loop, and its `else` is for who does not enter it.
+  bool HasOneRound(const ir::Stmt& loop) const {
+    const auto stmts = module_.statements(ir::BodyOf(loop));
+    if (stmts.empty()) return false;
+    const ir::StmtKind last = module_[stmts.back()].kind;
+    bool goes_on = last != ir::StmtKind::Break && last != ir::StmtKind::Return && last != ir::StmtKind::Raise;
+    ir::ForEachStmtIn(module_, ir::BodyOf(loop), [&](const ir::Stmt& stmt) { goes_on = goes_on || stmt.kind == ir::StmtKind::Continue; });
+    return !goes_on;
   }
 
   // What iterating over `iterable` runs: the collectives of a loader, the body of a generator.
@@ -802,9 +834,22 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
     const ValueId local = ParamOf(entry, args, operation.local_if_param);
     if (local && local != state.values.False() && local != state.values.NoneValue()) return state.traces.Empty();
   }
+  // `op=SUM if loss > limit else MAX`: two operations, of which each rank's own data decides.
+  const ValueId reduce_op = ParamOf(entry, args, operation.reduce_op_param);
+  if (reduce_op && state.values[reduce_op].kind == ValueKind::Select) {
+    const std::vector<ValueId> chosen(state.values.Kids(reduce_op).begin(), state.values.Kids(reduce_op).end());
+    if (!(state.values.axes(chosen[0]) & knowledge::kSoftAxes).empty()) {
+      const auto place = static_cast<size_t>(std::ranges::find(entry.params, operation.reduce_op_param) - entry.params.begin());
+      std::vector<ValueId> given(args.begin(), args.end());
+      given[place] = chosen[1];
+      const TraceId then_op = KnownOperation(state, site, entry_id, receiver, given, batched);
+      given[place] = chosen[2];
+      return state.traces.Choice(site, chosen[0], then_op, KnownOperation(state, site, entry_id, receiver, given, batched));
+    }
+  }
   const TraceId op = state.traces.Op(site, {.entry = entry_id, .group = GroupOf(state, entry, receiver, args),
                                             .root = ParamOf(entry, args, operation.root_param),
-                                            .reduce_op = ParamOf(entry, args, operation.reduce_op_param),
+                                            .reduce_op = reduce_op,
                                             .tensor = ParamOf(entry, args, operation.tensor_param),
                                             .peer = ParamOf(entry, args, operation.peer_param),
                                             .dtype = ParamOf(entry, args, operation.dtype_param),

@@ -86,12 +86,15 @@ struct State {
 // The trace of `func` over its parameters; callees that are built already are bound in, others are Rec.
 TraceId BuildTrace(State& state, FuncId func);
 
-// What parameters stand for: those of a function and those of the function around it.
+// What parameters stand for: those of a function and those of the functions around it, from the inside out.
+struct Around {
+  FuncId func;
+  std::vector<ValueId> args;
+};
 struct Binding {
   FuncId func;
   std::vector<ValueId> args;
-  FuncId outer;
-  std::vector<ValueId> outer_args;
+  std::vector<Around> around;
 };
 
 // `trace` with parameters replaced; calls that were waiting for them resolve. `origins`, if given, gets for every node

@@ -111,8 +111,10 @@ void FunctionCheck::NoteLimits() {
 
 // What is known of parameters where the function is looked at by itself.
 Binding FunctionCheck::OwnBinding() const {
-  Binding binding{.func = func_, .args = Params(func_), .outer = state_.program.funcs[func_].parent, .outer_args = {}};
-  if (binding.outer) binding.outer_args = Params(binding.outer);
+  Binding binding{.func = func_, .args = Params(func_), .around = {}};
+  for (FuncId around = state_.program.funcs[func_].parent; around; around = state_.program.funcs[around].parent) {
+    binding.around.push_back({around, Params(around)});
+  }
   return binding;
 }
 

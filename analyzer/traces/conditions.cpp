@@ -357,6 +357,10 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
   if (is_membership && IsUniformUnknown(values, kids[1])) {
     const auto listed = values.Kids(kids[1]);
+    const ValueId itself = GroupItself(values, group);
+    // The list that the group was made of.
+    const bool is_its_own = values[itself].kind == ValueKind::Group && values[itself].kid_count > 0 && values.Kids(itself)[0] == kids[1];
+    if (is_its_own) return false;
     return listed.empty() || GroupItself(values, listed[0]) != GroupItself(values, group);
   }
   return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });

@@ -7,6 +7,7 @@
 #include "analyzer/traces/evaluate.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/variation/comparison.h"
@@ -225,13 +226,31 @@ Outcome Evaluator::Binary(ValueId id, uint32_t rank) {
 // What is made of numbers that are all known.
 Outcome Evaluator::Call(ValueId id, uint32_t rank) {
   const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
-  if (kids.size() < 2) return {};
+  if (kids.empty()) return {};
   const std::string_view operation = OperationOf(id);
+  if (kids.size() == 1) return (values_[id].flags & variation::kCounted) == 0 ? OfList(operation, kids[0], rank) : Outcome{};
   std::optional<int64_t> number;
   if (operation == "builtins.min" || operation == "builtins.max") number = Extreme(kids, operation == "builtins.min", rank);
   if (operation == "[]") number = ItemOf(kids[0], kids[1], rank);
   if (operation == "index" && kids.size() == 2) number = PlaceOf(kids[0], kids[1], rank);
   return number ? Outcome::Number(*number) : Outcome{};
+}
+
+// What a function makes of a list whose numbers are all known.
+Outcome Evaluator::OfList(std::string_view operation, ValueId list, uint32_t rank) {
+  constexpr std::string_view kOfNumbers[] = {"builtins.min", "builtins.max", "builtins.sum", "builtins.any",
+                                             "builtins.all", "builtins.len", "rounds"};
+  if (std::ranges::count(kOfNumbers, operation) == 0) return {};
+  const std::optional<std::vector<int64_t>> numbers = ListOf(list, rank);
+  if (!numbers) return {};
+  const auto is_true = [](int64_t number) { return number != 0; };
+  if (operation == "builtins.any") return Outcome::Number(std::ranges::any_of(*numbers, is_true) ? 1 : 0);
+  if (operation == "builtins.all") return Outcome::Number(std::ranges::all_of(*numbers, is_true) ? 1 : 0);
+  if (operation == "builtins.sum") return Outcome::Number(std::accumulate(numbers->begin(), numbers->end(), int64_t{0}));
+  const bool is_length = operation == "builtins.len" || operation == "rounds";
+  if (is_length) return Outcome::Number(static_cast<int64_t>(numbers->size()));
+  if (numbers->empty()) return {};
+  return Outcome::Number(operation == "builtins.min" ? std::ranges::min(*numbers) : std::ranges::max(*numbers));
 }
 
 std::optional<int64_t> Evaluator::Extreme(std::span<const ValueId> numbers, bool is_least, uint32_t rank) {
@@ -344,12 +363,22 @@ std::optional<std::vector<int64_t>> Evaluator::SliceOf(ValueId item, uint32_t ra
   return cut;
 }
 
+// `[1 for _ in range(rank)]`
+std::optional<std::vector<int64_t>> Evaluator::RepeatedOf(ValueId item, ValueId count, uint32_t rank) {
+  constexpr int64_t kMostItems = 4096;
+  const Outcome number = Evaluate(item, rank);
+  const Outcome rounds = Evaluate(count, rank);
+  if (number.kind != OutcomeKind::Number || rounds.kind != OutcomeKind::Number || rounds.number > kMostItems) return std::nullopt;
+  return std::vector<int64_t>(static_cast<size_t>(std::max<int64_t>(rounds.number, 0)), number.number);
+}
+
 // `[r for r in range(world) if r % 2 == 0]`: the variable takes each number in turn.
 std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint32_t rank) {
   constexpr size_t kKnownParts = 5;
   // One inside another takes as many steps as both have numbers.
   constexpr int kDepthOfOne = kDeepestValue / 4;
   const std::vector<ValueId> parts(values_.Kids(list).begin(), values_.Kids(list).end());
+  if (values_[list].op == variation::kEachOp) return RepeatedOf(parts[0], parts.back(), rank);
   if (parts.size() != kKnownParts) return std::nullopt;
   const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);
   if (!numbers) return std::nullopt;

@@ -85,6 +85,7 @@ class Evaluator {
   std::optional<bool> Membership(ValueId item, ValueId container, uint32_t rank);
   Outcome Binary(ValueId id, uint32_t rank);
   Outcome Call(ValueId id, uint32_t rank);
+  Outcome OfList(std::string_view operation, ValueId list, uint32_t rank);
   std::optional<int64_t> Extreme(std::span<const ValueId> numbers, bool is_least, uint32_t rank);
   std::optional<int64_t> ItemOf(ValueId list, ValueId place, uint32_t rank);
   std::optional<int64_t> PlaceOf(ValueId list, ValueId item, uint32_t rank);
@@ -95,6 +96,7 @@ class Evaluator {
   std::optional<std::vector<int64_t>> JoinedOf(ValueId list, uint32_t rank);
   std::optional<std::vector<int64_t>> RangeOf(ValueId range, uint32_t rank);
   std::optional<std::vector<int64_t>> SliceOf(ValueId item, uint32_t rank);
+  std::optional<std::vector<int64_t>> RepeatedOf(ValueId item, ValueId count, uint32_t rank);
   std::optional<std::vector<int64_t>> ComprehendedOf(ValueId list, uint32_t rank);
   void SplitMembers(ValueId group, GroupInfo* info);
   // group_families.cpp

@@ -58,6 +58,21 @@ TEST_F(EvaluateTest, MinusOneIsTheRankOfAJobWithoutRanks) {
   EXPECT_EQ(Truths(values.Compare(ir::CompareOp::NotIn, LocalRank(), tuple)), "0101");
 }
 
+TEST_F(EvaluateTest, WhatIsMadeOfAListOfNumbers) {
+  const auto call = [&](std::string_view name, ValueId argument) {
+    const uint32_t symbol = values.NewSymbol();
+    values.SetOperation(symbol, names.Intern(name));
+    return values.Derived(symbol, {&argument, 1});
+  };
+  const ValueId range = call("builtins.range", Rank());
+  EXPECT_EQ(Truths(Is(call("builtins.len", range), 2)), "0010");
+  EXPECT_EQ(Truths(Is(call("builtins.sum", range), 1)), "0010");
+  EXPECT_EQ(Truths(call("builtins.any", range)), "0011");
+  EXPECT_EQ(Truths(call("builtins.all", range)), "1000");
+  // The largest of nothing is an error.
+  EXPECT_EQ(Truths(Is(call("builtins.max", range), 1)), "?010");
+}
+
 TEST_F(EvaluateTest, ThreeValuedConnectives) {
   const ValueId unknown = values.Fresh({});
   const ValueId conjunction[] = {unknown, Is(Rank(), 0)};

@@ -12,7 +12,7 @@ using variation::ValueKind;
 class Instantiator {
  public:
   Instantiator(State& state, const Binding& binding, Origins* origins)
-      : state_(state), binding_(binding), origins_(origins) {}
+      : state_(state), binding_(binding), origins_(origins), outer_values_(binding.around.size()) {}
 
   TraceId Run(TraceId id) {
     const Trace trace = state_.traces[id];
@@ -33,8 +33,10 @@ class Instantiator {
   ValueId Value(ValueId value) {
     if (!value || !state_.values.has_param(value)) return value;
     value = state_.values.Substitute(value, binding_.func, binding_.args, values_);
-    if (!binding_.outer || !state_.values.has_param(value)) return value;
-    return state_.values.Substitute(value, binding_.outer, binding_.outer_args, outer_values_);
+    for (size_t i = 0; i < binding_.around.size() && state_.values.has_param(value); ++i) {
+      value = state_.values.Substitute(value, binding_.around[i].func, binding_.around[i].args, outer_values_[i]);
+    }
+    return value;
   }
 
   TraceId Make(TraceId id, const Trace& trace) {
@@ -73,7 +75,7 @@ class Instantiator {
   Origins* origins_;
   std::unordered_map<uint32_t, TraceId> memo_;
   variation::ValueStore::Memo values_;
-  variation::ValueStore::Memo outer_values_;
+  std::vector<variation::ValueStore::Memo> outer_values_;
 };
 
 }  // namespace
@@ -196,13 +198,15 @@ TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::s
   if (!IsFollowed(state, func)) return state.traces.Opaque(site, callee);
   constexpr uint32_t kDeepestResolving = 16;
   if (state.resolving >= kDeepestResolving) return state.traces.Rec(site, func);
-  Binding binding{.func = func, .args = {args.begin(), args.end()}, .outer = {}, .outer_args = {}};
-  const FuncId parent = state.program.funcs[func].parent;
-  if (parent && callee && state.values[callee].kind == ValueKind::Function) {
+  Binding binding{.func = func, .args = {args.begin(), args.end()}, .around = {}};
+  if (callee && state.values[callee].kind == ValueKind::Function) {
     const auto kids = state.values.Kids(callee);
-    if (kids.size() > 1) {
-      binding.outer = parent;
-      binding.outer_args.assign(kids.begin() + 1, kids.end());
+    size_t next = 1;
+    for (FuncId around = state.program.funcs[func].parent; around; around = state.program.funcs[around].parent) {
+      const size_t count = state.program.function(around).params.size();
+      if (next + count > kids.size()) break;
+      if (count > 0) binding.around.push_back({around, {kids.begin() + next, kids.begin() + next + count}});
+      next += count;
     }
   }
   ++state.resolving;

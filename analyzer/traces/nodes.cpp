@@ -23,7 +23,13 @@ class Collector {
     if (!seen_.insert(id.index).second) return;
     const Trace& trace = traces_[id];
     if ((trace.flags & (kHasOp | kLeavesMask | kHasTry)) == 0) return;
-    for (const TraceId kid : traces_.Kids(id)) Visit(kid);
+    const bool is_caught = trace.kind == TraceKind::Try && !traces_.try_info(id).handlers.empty();
+    for (size_t i = 0; i < traces_.Kids(id).size(); ++i) {
+      const int in_body = is_caught && i == kTryBody ? 1 : 0;
+      caught_ += in_body;
+      Visit(traces_.Kids(id)[i]);
+      caught_ -= in_body;
+    }
     switch (trace.kind) {
       case TraceKind::Op:
         VisitOp(id, trace);
@@ -76,8 +82,8 @@ class Collector {
 
   // An arm that only leaves: `if world_size != 4: exit()`.
   bool Ends(TraceId arm) const {
-    constexpr uint16_t kEnds = kLeavesReturn | kLeavesRaise | kLeavesProcess;
-    return (traces_[arm].flags & kEnds) != 0 && (traces_[arm].flags & kHasOp) == 0;
+    const uint16_t ends = static_cast<uint16_t>(kLeavesReturn | kLeavesProcess | (caught_ > 0 ? 0 : kLeavesRaise));
+    return (traces_[arm].flags & ends) != 0 && (traces_[arm].flags & kHasOp) == 0;
   }
 
   // The program goes on where `condition` is `wanted`. Only one that the size of the job decides counts.
@@ -146,6 +152,7 @@ class Collector {
   std::unordered_set<uint64_t> asked_;
   std::unordered_map<uint32_t, Question> subjects_;   // the first that asks of it
   std::unordered_set<uint32_t> noted_;
+  int caught_ = 0;   // `try` statements around that handle what is raised
 };
 
 class Settler {

@@ -86,10 +86,33 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
         if (!FirstDifference(sequences, whole->first, whole->second)) continue;
         // What one rank alone decides is compared with what the others do instead.
         const bool is_shared = reached.contains(decision.node.index) && by_peers.contains(decision.node.index);
-        if (is_shared && !settled_.contains(decision.node.index)) ReportOwn(scene, sequences, *whole, *told, view);
+        if (!is_shared || settled_.contains(decision.node.index) || IsMadeUpLater(scene, decision.node, view)) continue;
+        ReportOwn(scene, sequences, *whole, *told, view);
       }
     }
   }
+}
+
+// `if late: barrier()`, and later `if not late: barrier()`: what a rank answers it answers wherever it is asked the same, and it
+// issues the same in the end.
+bool FunctionCheck::IsMadeUpLater(Scene& scene, TraceId node, View view) {
+  if (traces_[node].kind != TraceKind::Choice) return false;
+  ValueId asked = traces_[node].value;
+  if (!nodes_.recurring.contains(Asked(state_.values, asked).key)) return false;
+  while (state_.values[asked].kind == variation::ValueKind::Unary && static_cast<ir::UnaryOp>(state_.values[asked].op) == ir::UnaryOp::Not) {
+    asked = state_.values.Kids(asked)[0];
+  }
+  view.issuing = Issuing::UnderStrategy;
+  const auto issued = [&](int64_t answer) {
+    Assignment answers = History();
+    answers[asked.index] = answer;
+    Scene answered(state_, scene.world(), answers);
+    Prepare(answered);
+    SequenceStore sequences;
+    const SeqId list = Projector(state_, answered, sequences, view, settled_).Run(root_);
+    return std::pair{list == kRaised, sequences[list].hash};
+  };
+  return issued(1) == issued(0);
 }
 
 // The nodes that some other rank of one of the groups reaches as well.

@@ -499,6 +499,9 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
   } else if (const TraceId exit = LeavingArm(evidence->node, arm_i, arm_j, first, second, &i_has_it)) {
     evidence->kind = DifferenceKind::EarlyExit;
     evidence->exit = exit;
+  } else if (!FirstOpIn(arm_i) && !FirstOpIn(arm_j)) {
+    // One side raises, and what handles that issues something.
+    i_has_it = static_cast<bool>(first);
   } else {
     // The lists part only after what this choice brought in: the operation in its arm is one too many.
     i_has_it = FirstOpIn(arm_i).has_value();

@@ -372,8 +372,17 @@ SeqId Projector::Unless(TraceId id, TraceId raising, SeqId calm, bool calm_is_fi
 }
 
 void Projector::Record(TraceId id, SeqId first, SeqId second) {
+  const std::optional<Parting> parting = FirstDifference(sequences_, first, second);
+  // Arms that issue the same, or nothing, and of which one leaves the loop.
+  const bool by_exit = parting && sequences_.FirstOp(parting->first) == kNothing && sequences_.FirstOp(parting->second) == kNothing;
   const bool issues = sequences_[first].has_effect || sequences_[second].has_effect;
-  own_decisions_.push_back({.node = id, .first = first, .second = second, .needs_loop = !issues, .handler = 0});
+  own_decisions_.push_back({.node = id, .first = first, .second = second, .needs_loop = !issues || by_exit, .handler = 0});
+}
+
+bool Projector::EndsInExit(SeqId list) const {
+  SeqId last = list;
+  while (last != kNothing && sequences_[last].next != kNothing) last = sequences_[last].next;
+  return last != kNothing && (sequences_[last].kind == ItemKind::Break || sequences_[last].kind == ItemKind::Leave);
 }
 
 // An exit that leads out of a loop, seen from inside it.
@@ -413,11 +422,14 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
     if (!decision.needs_loop) continue;
     // The arm that stays goes on with the next round.
     decision.needs_loop = false;
-    const bool first_breaks = decision.first != kNothing;
-    (first_breaks ? decision.second : decision.first) = body;
+    SeqId& staying = EndsInExit(decision.first) ? decision.second : decision.first;
+    staying = sequences_.Append(staying, body);
   }
   if (!settled && IsOwn(trace.value) && !trips) own_decisions_.push_back({.node = id, .first = body, .second = kNothing, .needs_loop = false, .handler = 0});
   if (const std::optional<SeqId> once = sequences_.ReplaceExit(body, context.next)) return *once;
+  // One round is what it issues, however many other ranks have.
+  const bool follows_messages = view_.with_p2p || view_.with_waits;
+  if (trips && *trips == 1 && !follows_messages && sequences_.IsPlain(body)) return sequences_.Append(body, context.next);
   // Who follows messages reads the rounds one by one: each may be about another peer.
   if (trips && !view_.with_waits && IsWrittenOut(trace, *trips, body)) {
     SeqId rounds = context.next;
@@ -581,6 +593,9 @@ bool Projector::IsAgreedOn(const HandlerInfo& handler, SeqId handled) const {
 // An exception strikes one rank: it goes on with the handler, the others with the body.
 void Projector::RecordHandlers(TraceId id, SeqId body, const Context& through) {
   const TryInfo& info = state_.traces.try_info(id);
+  // Who raises and who does not is said in the body, and nothing else in it fails.
+  const bool is_said = (state_.traces[state_.traces.Kids(id)[kTryBody]].flags & kLeavesRaise) != 0 && !info.fallible;
+  if (is_said) return;
   // Where the body must not come to its end, all ranks are meant to fail in it.
   if (sequences_.Raises(body)) return;
   Context handler = through;

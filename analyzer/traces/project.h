@@ -147,6 +147,7 @@ class Projector {
   SeqId ProjectTry(TraceId id, const Trace& trace, const Context& context);
   SeqId LeaveLoop(SeqId target, const Context& outer);
   void Record(TraceId id, SeqId first, SeqId second);
+  bool EndsInExit(SeqId list) const;
   bool IsAgreedOn(const HandlerInfo& handler, SeqId handled) const;
   void RecordHandlers(TraceId id, SeqId body, const Context& through);
   bool IsOwn(ValueId value) const;

@@ -72,9 +72,9 @@ TEST_F(TraceTest, FlagsSayWhatLeadsOut) {
 TEST_F(TraceTest, InstantiatingReplacesParametersAndTakesTheArmThatIsKnownThen) {
   const ValueId flag = values().Param(FuncId{0}, 0);
   const TraceId trace = traces().Choice(At(1), flag, Barrier(2), traces().Empty());
-  const Binding rank_zero{.func = FuncId{0}, .args = {RankIs(0)}, .outer = {}, .outer_args = {}};
+  const Binding rank_zero{.func = FuncId{0}, .args = {RankIs(0)}, .around = {}};
   EXPECT_EQ(Instantiate(state(), trace, rank_zero), traces().Choice(At(1), RankIs(0), Barrier(2), traces().Empty()));
-  const Binding always{.func = FuncId{0}, .args = {values().True()}, .outer = {}, .outer_args = {}};
+  const Binding always{.func = FuncId{0}, .args = {values().True()}, .around = {}};
   EXPECT_EQ(Instantiate(state(), trace, always), Barrier(2));
 }
 

@@ -204,6 +204,11 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       Unresolved(site, store_[callee].kind == ValueKind::Param ? callee : known, args);
       return result;
     }
+    case ValueKind::Derived:
+      if (value.a == tables_.NameSymbol("collections.namedtuple")) {
+        if (const ValueId made = MakeNamedTuple(site, known, args)) return made;
+      }
+      break;
     default:
       break;
   }
@@ -290,15 +295,22 @@ void FunctionEvaluator::NoteDeclaredTypes(FuncId function, bool has_receiver, st
 }
 
 CallSubstitution::CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::span<const ValueId> bound)
-    : store_(tables.store), function_(function), around_(tables.program.funcs[function].parent), bound_(bound) {
-  if (!around_ || !callee || store_[callee].kind != ValueKind::Function) return;
+    : store_(tables.store), function_(function), bound_(bound) {
+  if (!callee || store_[callee].kind != ValueKind::Function) return;
   const auto kids = store_.Kids(callee);
-  if (kids.size() >= 2) captured_.assign(kids.begin() + 1, kids.end());
+  size_t next = 1;
+  for (FuncId around = tables.program.funcs[function].parent; around; around = tables.program.funcs[around].parent) {
+    const size_t count = tables.program.function(around).params.size();
+    if (next + count > kids.size()) return;
+    if (count > 0) around_.push_back({around, {kids.begin() + next, kids.begin() + next + count}, {}});
+    next += count;
+  }
 }
 
 ValueId CallSubstitution::operator()(ValueId value) {
-  const ValueId result = store_.Substitute(value, function_, bound_, memo_);
-  return captured_.empty() ? result : store_.Substitute(result, around_, captured_, captured_memo_);
+  ValueId result = store_.Substitute(value, function_, bound_, memo_);
+  for (Around& around : around_) result = store_.Substitute(result, around.function, around.captured, around.memo);
+  return result;
 }
 
 ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
@@ -391,7 +403,13 @@ ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgum
   if (is_method && args.size() == 1 && store_[callee].a == tables_.NameSymbol("startswith")) {
     return StartsWith(store_.Kids(callee)[0], args[0].value);
   }
+  // `os.environ["RANK"].strip()`
+  if (is_method && args.empty() && store_[callee].a == tables_.NameSymbol("strip") && variation::IsText(store_[store_.Kids(callee)[0]])) {
+    return store_.Kids(callee)[0];
+  }
   const bool is_get = is_method && !args.empty() && store_[callee].a == tables_.NameSymbol("get");
+  const ValueId table = is_get ? store_.Kids(callee)[0] : ValueId();
+  if (const ValueId item = is_get && store_[args[0].value].kind == ValueKind::Str ? ItemIn(table, args[0].value) : ValueId()) return item;
   if (is_get) return DerivedCall(store_[callee].a, WithKey(store_.Kids(callee)[0], args[0].value, false), args);
   if (is_method) return DerivedCall(store_[callee].a, store_.Kids(callee)[0], args);
   return DerivedCall(tables_.NameSymbol("()"), callee, args);
@@ -579,6 +597,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       break;
     }
     case knowledge::YieldKind::Varies: {
+      if (entry.of_one && !HasOneElement(args)) return DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
       Axes axes;
       for (const CallArgument& arg : args) axes = axes | (arg.value ? store_.axes(arg.value) : Axes{});
       if (axes.empty() && !MadeToVary(entry, receiver)) {
@@ -633,7 +652,10 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     case knowledge::YieldKind::SplitGroup: {
       const ValueId color = yield.formula ? FormulaValue(tables_, yield.formula, &entry, by_param, receiver)
                                           : ParamOf(entry, by_param, yield.argument);
-      const ValueId kids[] = {GroupOf(entry, by_param, receiver), color ? color : store_.Int(0)};
+      const ValueId parent = GroupOf(entry, by_param, receiver);
+      if (yield.argument && color) result = GroupListing(site, LookThrough(tables_, color), parent);
+      if (result) break;
+      const ValueId kids[] = {parent, color ? color : store_.Int(0)};
       result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Split), .a = Site(site)}, kids);
       break;
     }
@@ -843,6 +865,8 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     if (!first) return std::nullopt;
     return store_.Environment(first);
   }
+  if (const std::optional<ValueId> made = MadeObject(site, text, args)) return made;
+  if (text == "collections.namedtuple" && args.size() >= 2) return NamedTuple(args[1].value);
   if (text == "functools.partial") {
     if (!first) return std::nullopt;
     std::vector<ValueId> kids, keywords;
@@ -860,7 +884,10 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (!first) return std::nullopt;
   // Conversions keep the number; `bool(x)` as a condition is x.
   if (args.size() == 1 && (builtin == "int" || builtin == "float")) return store_.NumberOf(first);
-  if (args.size() == 1 && builtin == "bool") return store_.AsCondition(first);
+  if (args.size() == 1 && builtin == "bool") {
+    const ValueId asked = store_.AsCondition(first);
+    return store_.IsWholeNumber(asked) ? store_.Compare(ir::CompareOp::NotEq, asked, store_.Int(0)) : asked;
+  }
   if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
   // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
   if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);
@@ -872,7 +899,14 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "len" && !of_ranks.empty() && EqualShares(tables_).IsAsLong(first)) {
     return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);
   }
+  if (args.size() == 1) {
+    if (const std::optional<ValueId> known = OfDisplay(builtin, first)) return known;
+  }
   if (builtin == "all" || builtin == "any") return Quantified(site, first, builtin == "all");
+  if (builtin == "divmod" && args.size() == 2) {
+    const ValueId parts[] = {store_.Binary(ir::BinaryOp::FloorDiv, first, args[1].value), store_.Binary(ir::BinaryOp::Mod, first, args[1].value)};
+    return store_.Tuple(parts);
+  }
   if (builtin == "next") {
     const Iteration iteration = Iterate(args[0].expr, first);
     ends_axes_ = ends_axes_ | Without(store_.axes(iteration.trip_count), knowledge::kSoftAxes);
@@ -887,19 +921,6 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "setattr" && args.size() == 3) StoreNamed(first, args[1].value, args[2].value);
   if (builtin == "print" || builtin == "setattr") return store_.NoneValue();
   return std::nullopt;
-}
-
-// `all(batch.get(k) is not None for k in keys)` asks each rank's data what it asks of one of the items, or says what holds
-// of none. Of the ranks themselves it is another question for each item.
-std::optional<ValueId> FunctionEvaluator::Quantified(ir::ExprId site, ValueId items, bool of_all) {
-  const ValueId known = LookThrough(tables_, items);
-  const bool is_listed = store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kComprehended);
-  if (!is_listed) return std::nullopt;
-  const ValueId element = store_.Kids(known)[0];
-  const Axes axes = store_.axes(element);
-  const bool is_of_data = !axes.empty() && Without(axes, knowledge::kSoftAxes).empty();
-  if (!is_of_data || !store_.axes(store_.Kids(known).back()).empty()) return std::nullopt;
-  return store_.Select(store_.Symbol(Site(site), {}), element, of_all ? store_.True() : store_.False());
 }
 
 // `x.shape`, `x.size()`: how long it is, the number of dimensions, is decided by code.

@@ -50,6 +50,37 @@ ValueId FunctionEvaluator::PickedFromTable(ValueId dictionary, ValueId key) {
   return OneOf(items, key);
 }
 
+// `(second, first)[int(is_main)]`, `{True: first, False: second}[is_main]`, `names[rank % 2]`: of a display the item that a test or a
+// number of each rank chooses; none of anything else.
+ValueId FunctionEvaluator::ChosenBy(ValueId container, ValueId key) {
+  constexpr size_t kMostChosen = 4;
+  const Value& display = store_[container];
+  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
+  const bool is_list = display.kind == ValueKind::Tuple && display.op != kSetDisplay;
+  const bool is_dict = display.kind == ValueKind::Dict && display.op == 0;
+  if (!key || (!is_list && !is_dict) || kids.empty()) return {};
+  std::vector<std::pair<ValueId, ValueId>> items;
+  for (size_t i = 0; i < kids.size() && is_list; ++i) items.emplace_back(store_.Int(static_cast<int64_t>(i)), kids[i]);
+  for (size_t i = 0; i + 1 < kids.size() && is_dict; i += 2) items.emplace_back(kids[i], kids[i + 1]);
+  if (items.size() == 2 && (is_dict || store_.IsTruth(key))) {
+    const auto under = [&](bool truth) {
+      const auto found = std::ranges::find(items, is_list ? store_.Int(truth ? 1 : 0) : store_.Bool(truth), &std::pair<ValueId, ValueId>::first);
+      return found == items.end() ? ValueId() : found->second;
+    };
+    if (under(true) && under(false)) return store_.Select(store_.AsCondition(key), under(true), under(false));
+  }
+  const auto is_number = [&](const auto& item) { return store_[item.second].kind == ValueKind::Int; };
+  // What numbers come out as is calculated where the rank is known (traces/evaluate.cpp).
+  const bool is_known = is_list && std::ranges::all_of(items, is_number);
+  if (items.size() > kMostChosen || is_known || store_.axes(key).empty() || !store_.IsWholeNumber(key)) return {};
+  if (std::ranges::any_of(items, [&](const auto& item) { return store_[item.first].kind != ValueKind::Int; })) return {};
+  ValueId chosen = items.back().second;
+  for (size_t i = items.size() - 1; i-- > 0;) {
+    chosen = store_.Select(store_.Compare(ir::CompareOp::Eq, key, items[i].first), items[i].second, chosen);
+  }
+  return chosen;
+}
+
 // What a container may hold under a key: the items of a display, what was stored or added later, and what a comprehension makes in
 // any of its rounds. Whether that is all; a number of items that differs between ranks says that it is not.
 bool FunctionEvaluator::AddItems(ValueId container, ValueId key, std::vector<ValueId>& items, int depth) {

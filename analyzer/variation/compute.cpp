@@ -207,7 +207,6 @@ void FunctionEvaluator::Run() {
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
     const ValueId value = ParamValue(id_, i);
     env_.slots[scope_.slots.at(function_.params[i].name)] = value;
-    if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, function_.params[i].name.index, value);
   }
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();

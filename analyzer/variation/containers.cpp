@@ -35,7 +35,12 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
   if (IsObjectLike(store_[known].kind)) return;
   const ValueId how_often = HowOften();
   ValueId changed;
-  if (IsContainer(known) || is_list) {
+  const bool is_display = store_[known].kind == ValueKind::Tuple && store_[known].op != kSetDisplay && store_[known].kid_count < kMostItemsApart;
+  if (is_list && is_display && old_value == known && IsChangedOnce(target) && path_.empty()) {
+    std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
+    items.push_back(item);
+    changed = store_.Tuple(items);
+  } else if (IsContainer(known) || is_list) {
     // In a loop each round adds one: how many there are is not known, only how often ranks get here.
     const bool is_once = trips_.empty();
     const ValueId kids[] = {old_value, item, how_often, is_once ? ValueId::None() : trips_.back()};

@@ -89,12 +89,26 @@ ValueId ValueStore::IsLaunched(NameId variable) {
   return Make({.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(knowledge::Coordinate::Distributed), .a = variable.index}, {});
 }
 
+// `group != GroupMember.NON_GROUP_MEMBER`, what a rank gets that is not in the list that a group is made of; none of anything else.
+ValueId ValueStore::CompareMembership(ir::CompareOp op, ValueId group, ValueId nobody) {
+  const bool is_negative = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
+  if (!is_negative && op != ir::CompareOp::Eq && op != ir::CompareOp::Is) return {};
+  const Value& made = values_[group.index];
+  const bool is_made = made.kind == ValueKind::Group && static_cast<GroupKind>(made.op) == GroupKind::Created && made.kid_count == 1;
+  if (!is_made || values_[nobody.index].kind != ValueKind::External || !Text(nobody).ends_with(".GroupMember.NON_GROUP_MEMBER")) return {};
+  const ValueId ranks = Kids(group)[0];
+  if (!ranks || values_[ranks.index].kind == ValueKind::Unary) return {};
+  return Compare(is_negative ? ir::CompareOp::In : ir::CompareOp::NotIn, Coordinate(knowledge::Coordinate::Rank), ranks);
+}
+
 // A rank or a size compared with texts; none for any other comparison.
 ValueId ValueStore::CompareTexts(ir::CompareOp op, ValueId left, ValueId right) {
   if (names_ == nullptr) return {};
   const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
   if (is_membership && values_[right.index].kind == ValueKind::External) return IsInEnvironment(op, left, right);
   if (values_[left.index].kind == ValueKind::Str && !is_membership) std::swap(left, right);
+  if (const ValueId of_printed = ComparePrinted(op, left, right)) return of_printed;
+  if (const ValueId of_group = CompareMembership(op, left, right)) return of_group;
   if (values_[left.index].kind != ValueKind::Coordinate) return {};
   if (is_membership) return IsAmongTexts(op, left, right);
   const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq;
@@ -102,6 +116,124 @@ ValueId ValueStore::CompareTexts(ir::CompareOp op, ValueId left, ValueId right) 
   if (text.kind != ValueKind::Str || !NameId{text.a} || !is_equality) return {};
   const std::optional<int64_t> number = DecimalOf(Text(right));
   return number ? Compare(op, left, Int(*number)) : Bool(op == ir::CompareOp::NotEq);
+}
+
+bool ValueStore::IsWholeNumber(ValueId id) const {
+  const Value& value = values_[id.index];
+  switch (value.kind) {
+    case ValueKind::Int:
+      return true;
+    case ValueKind::Derived:
+      return value.a == length_ && (value.flags & kCounted) == 0;
+    case ValueKind::Coordinate:
+      return static_cast<knowledge::Coordinate>(value.op) != knowledge::Coordinate::Distributed;
+    case ValueKind::Unary:
+      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Minus && IsWholeNumber(Kids(id)[0]);
+    case ValueKind::Binary: {
+      constexpr ir::BinaryOp kWhole[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::FloorDiv, ir::BinaryOp::Mod};
+      const bool is_whole = std::ranges::count(kWhole, static_cast<ir::BinaryOp>(value.op)) > 0;
+      return is_whole && IsWholeNumber(Kids(id)[0]) && IsWholeNumber(Kids(id)[1]);
+    }
+    default:
+      return false;
+  }
+}
+
+bool ValueStore::IsTruth(ValueId id) const {
+  const Value& value = values_[id.index];
+  const auto kids = Kids(id);
+  const auto is_truth = [&](ValueId kid) { return kid && IsTruth(kid); };
+  switch (value.kind) {
+    case ValueKind::Bool:
+    case ValueKind::Compare:
+      return true;
+    case ValueKind::Unary:
+      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not;
+    case ValueKind::And:
+    case ValueKind::Or:
+      return std::ranges::all_of(kids, is_truth);
+    case ValueKind::Select:
+      return std::ranges::all_of(kids.subspan(1), is_truth);
+    default:
+      return false;
+  }
+}
+
+ValueId ValueStore::PrintedNumber(ValueId number) {
+  const Value& value = values_[number.index];
+  if (value.kind != ValueKind::Int || names_ == nullptr) return {};
+  const int64_t known = static_cast<int64_t>((uint64_t{value.b} << 32) | value.a);
+  return Str(names_->Intern(std::to_string(known)));
+}
+
+// `str(rank)`, `f"rank {rank}"`, `"rank " + str(rank)`.
+std::optional<ValueStore::NumberText> ValueStore::NumberIn(ValueId id) const {
+  const Value& value = values_[id.index];
+  const auto kids = Kids(id);
+  const auto is_text = [&](ValueId part) { return part && values_[part.index].kind == ValueKind::Str && values_[part.index].a != 0; };
+  const bool is_printed = value.kind == ValueKind::Derived && value.a == text_ && kids.size() == 1;
+  if (is_printed && kids[0] && IsWholeNumber(kids[0])) return NumberText{{}, kids[0], {}};
+  const bool is_sum = value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add;
+  if (is_sum && is_text(kids[0])) {
+    const auto inner = NumberIn(kids[1]);
+    return inner && inner->before.empty() ? std::optional(NumberText{Text(kids[0]), inner->number, inner->after}) : std::nullopt;
+  }
+  if (is_sum && is_text(kids[1])) {
+    const auto inner = NumberIn(kids[0]);
+    return inner && inner->after.empty() ? std::optional(NumberText{inner->before, inner->number, Text(kids[1])}) : std::nullopt;
+  }
+  if (value.kind != ValueKind::Derived || value.a != parts_ || value.op != kPlainOp || kids.size() > 3) return std::nullopt;
+  NumberText found;
+  for (const ValueId part : kids) {
+    if (is_text(part)) (found.number ? found.after : found.before) = Text(part);
+    else if (!part || found.number) return std::nullopt;
+    else found.number = part;
+  }
+  if (!found.number) return std::nullopt;
+  // `f"rank {str(rank)}"`
+  const auto inner = NumberIn(found.number);
+  if (inner && inner->before.empty() && inner->after.empty()) found.number = inner->number;
+  return IsWholeNumber(found.number) ? std::optional(found) : std::nullopt;
+}
+
+// The number for which the text comes out as that one.
+std::optional<int64_t> ValueStore::NumberPrinted(const NumberText& in, ValueId text) const {
+  const Value& value = values_[text.index];
+  if (value.kind != ValueKind::Str || value.a == 0) return std::nullopt;
+  std::string_view printed = Text(text);
+  if (printed.size() < in.before.size() + in.after.size() || !printed.starts_with(in.before) || !printed.ends_with(in.after)) return std::nullopt;
+  printed.remove_prefix(in.before.size());
+  printed.remove_suffix(in.after.size());
+  return DecimalOf(printed);
+}
+
+// `str(rank) == "0"`, `f"rank {rank}" in ("rank 0", "rank 1")`: a question to the number; none if nothing is printed here.
+ValueId ValueStore::ComparePrinted(ir::CompareOp op, ValueId left, ValueId right) {
+  const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
+  const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq;
+  if (!is_membership && !is_equality) return {};
+  const auto printed = NumberIn(left);
+  if (!printed) return {};
+  const bool is_positive = op == ir::CompareOp::Eq || op == ir::CompareOp::In;
+  const auto is_known = [&](ValueId text) { return text && values_[text.index].kind == ValueKind::Str && values_[text.index].a != 0; };
+  if (is_equality && !is_known(right)) {
+    const auto other = NumberIn(right);
+    const bool is_alike = other && other->before == printed->before && other->after == printed->after;
+    return is_alike ? Compare(op, printed->number, other->number) : ValueId();
+  }
+  std::vector<ValueId> texts = {right};
+  if (is_membership) {
+    if (values_[right.index].kind != ValueKind::Tuple) return {};
+    texts.assign(Kids(right).begin(), Kids(right).end());
+  }
+  if (!std::ranges::all_of(texts, is_known)) return {};
+  std::vector<ValueId> numbers;
+  for (const ValueId text : texts) {
+    if (const std::optional<int64_t> number = NumberPrinted(*printed, text)) numbers.push_back(Int(*number));
+  }
+  if (numbers.empty()) return Bool(!is_positive);
+  if (numbers.size() > 1) return Compare(op, printed->number, Tuple(numbers));
+  return Compare(is_positive ? ir::CompareOp::Eq : ir::CompareOp::NotEq, printed->number, numbers[0]);
 }
 
 // `os.getenv("RANK") in (None, "0")`

@@ -91,12 +91,16 @@ class CallSubstitution {
 
  private:
   ValueStore& store_;
+  // A function around, and what its parameters are.
+  struct Around {
+    FuncId function;
+    std::vector<ValueId> captured;
+    ValueStore::Memo memo;
+  };
   FuncId function_;
-  FuncId around_;
   std::span<const ValueId> bound_;
-  std::vector<ValueId> captured_;
+  std::vector<Around> around_;
   ValueStore::Memo memo_;
-  ValueStore::Memo captured_memo_;
 };
 
 // Value::op of a Tuple that is a set display: no order is known of its items.
@@ -109,6 +113,8 @@ constexpr uint8_t kGeneratorObject = 1;
 // That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
 // of one list that all ranks share decide, of that list, its variable and the condition.
 constexpr std::string_view kComprehended = "for";
+// So many are its kids where it is of one list.
+constexpr size_t kKnownParts = 5;
 // Items of a sequence of which a loop over it takes one of those; of more it takes something of them all.
 constexpr size_t kMostItemsApart = 6;
 // Keys and values of a dictionary that is known by its items: a value has no more than 255 kids.
@@ -142,6 +148,7 @@ class FunctionEvaluator {
   void EvalAugAssign(const ir::Stmt& stmt);
   void EvalImport(ir::ImportId import);
   bool LetsAllThrough(ir::ExprId decorator, knowledge::EntryId entry_id);
+  void NoteCapture();
   void EvalFunctionDef(ir::FunctionId function);
   void EvalClassDef(ir::ClassId class_id);
   void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);
@@ -190,6 +197,7 @@ class FunctionEvaluator {
   void Refill(ir::ExprId target, ValueId item);
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
   ValueId Container(ValueId value);
+  ValueId CountedDown(const ir::Stmt& loop, const Env& before) const;
   ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
   ValueId Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets);
   void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
@@ -240,6 +248,7 @@ class FunctionEvaluator {
   ValueId ViewedPart(std::string_view view, ValueId dictionary);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
   ValueId DictionaryOfFew(const ir::Expr& expr);
+  ValueId ListOfFew(const ir::Expr& expr);
   void AssignComprehensionTarget(ir::ExprId target, ValueId value);
   ValueId EvalItems(ir::ExprId id, const ir::Expr& expr);
   ValueId OrValue(std::span<const ValueId> kids);
@@ -295,6 +304,8 @@ class FunctionEvaluator {
   ValueId CallExternal(ir::ExprId site, ValueId callee, NameId name, std::span<const CallArgument> args);
   std::optional<ValueId> CallBuiltin(ir::ExprId site, NameId name, std::span<const CallArgument> args);
   std::optional<ValueId> Quantified(ir::ExprId site, ValueId items, bool of_all);
+  std::optional<ValueId> OfDisplay(std::string_view builtin, ValueId items);
+  std::optional<ValueId> MadeObject(ir::ExprId site, std::string_view name, std::span<const CallArgument> args);
   ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
   ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);
   void NoteOption(const ir::Expr& callee, std::span<const CallArgument> args);
@@ -302,7 +313,11 @@ class FunctionEvaluator {
   ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound);
   void StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args);
+  std::optional<ValueId> NamedTuple(ValueId fields);
+  ValueId MakeNamedTuple(ir::ExprId site, ValueId of_class, std::span<const CallArgument> args);
   ValueId MadeHere(ValueId object, ir::ExprId site);
+  bool HasOneElement(std::span<const CallArgument> args);
+  ValueId GroupListing(ir::ExprId site, ValueId lists, ValueId parent);
   ValueId NewTensor(ir::ExprId site, const knowledge::Yield& yield, std::span<const CallArgument> args);
   ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                      std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
@@ -359,6 +374,7 @@ class FunctionEvaluator {
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
   ValueId PickedFromTable(ValueId dictionary, ValueId key);
+  ValueId ChosenBy(ValueId container, ValueId key);
   bool AddItems(ValueId container, ValueId key, std::vector<ValueId>& items, int depth = 0);
   bool IsOneObject(ValueId item);
   ValueId OneOfItems(ValueId container, ValueId key);
@@ -426,6 +442,8 @@ class FunctionEvaluator {
   size_t statement_path_ = 0;           // of `path_`: how long it was where the statement at hand begins
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<ValueId> yielded_;        // of a generator
+  std::vector<ValueId> yields_;         // by place of a `yield`: how often it is come to, 0 or 1
+  bool counts_yields_ = true;           // whether that is all of them
   std::vector<ValueId> yielded_as_often_;  // by place of a `yield` that ranks may get to a different number of times
   std::vector<BrokenOff> broken_off_;   // of the loop at hand, in the round at hand
   size_t loop_path_ = 0;                // of `path_`: how long it was where the loop at hand begins
@@ -438,6 +456,7 @@ class FunctionEvaluator {
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool ignores_order_ = false;          // the items at hand go into a sum, a set, a test of all: their order is no matter
+  bool is_captured_ = false;            // a function inside this one has been defined
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
   Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then
 };

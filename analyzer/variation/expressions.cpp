@@ -60,7 +60,9 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       const std::string_view operation = expr.kind == ir::ExprKind::Slice     ? "[:]"
                                          : expr.kind == ir::ExprKind::FString ? "f-string"
                                                                               : "{}";
-      return store_.Derived(tables_.NameSymbol(operation), kids);
+      const bool is_plain = expr.kind == ir::ExprKind::FString && (expr.flags & ir::kFormatted) == 0;
+      const uint32_t symbol = tables_.NameSymbol(operation);
+      return is_plain ? store_.Make({.kind = ValueKind::Derived, .op = kPlainOp, .a = symbol}, kids) : store_.Derived(symbol, kids);
     }
     case ir::ExprKind::Dict: {
       std::vector<ValueId> kids;
@@ -73,6 +75,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       return store_.Make(dict, kids);
     }
     case ir::ExprKind::Lambda:
+      NoteCapture();
       return FunctionValue(tables_.program.func(func_.module, ir::LambdaOf(expr)), {});
     case ir::ExprKind::Comprehension:
       return EvalComprehension(id, expr);
@@ -142,6 +145,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
   if (const ValueId passed = KeywordPassed(ir::ObjectOf(expr), held, index)) return passed;
   if (const ValueId item = ItemIn(known, index)) return item;
+  if (const ValueId chosen = ChosenBy(known, index)) return chosen;
   if (const ValueId picked = PickedFromTable(known, index)) return picked;
   if (const ValueId one = OneOfItems(known, index)) return one;
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
@@ -241,6 +245,32 @@ ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
   return store_.Select(condition, then_value, else_value);
 }
 
+// `[rank == i for i in (0, 1)]`: the items that a comprehension makes of a few constants; none: it is not of that kind.
+ValueId FunctionEvaluator::ListOfFew(const ir::Expr& expr) {
+  constexpr size_t kMostItems = 8;
+  const auto clauses = ir::ClausesOf(module_, expr);
+  const auto kind = static_cast<ir::ComprehensionKind>(expr.op);
+  if (kind == ir::ComprehensionKind::Dict || clauses.size() != 1 || clauses.front().conditions.count != 0) return {};
+  const ValueId source = LookThrough(tables_, Eval(clauses.front().iter));
+  if (store_[source].kind != ValueKind::Tuple || store_[source].kid_count > kMostItems || !AreConstants(source)) return {};
+  const std::vector<ValueId> each(store_.Kids(source).begin(), store_.Kids(source).end());
+  facts_.trip_counts.emplace_back(clauses.front().iter, store_.Int(static_cast<int64_t>(each.size())));
+  const size_t extra_size = env_.extra.size();
+  std::vector<ValueId> items;
+  for (const ValueId item : each) {
+    AssignComprehensionTarget(clauses.front().target, item);
+    items.push_back(Eval(ir::OperandOf(expr)));
+    env_.extra.resize(extra_size);
+  }
+  if (each.empty()) return {};
+  // What is called in it is called with any of them.
+  AssignComprehensionTarget(clauses.front().target, IterateTuple(clauses.front().iter, source).element);
+  Eval(ir::OperandOf(expr));
+  env_.extra.resize(extra_size);
+  const uint8_t op = kind == ir::ComprehensionKind::Set ? kSetDisplay : 0;
+  return store_.Make({.kind = ValueKind::Tuple, .op = op}, items);
+}
+
 // `{name: make(name) for name in ["train", "val"]}` is the dictionary of what is made for each of them; none: it is not of that kind.
 ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
   constexpr size_t kMostNames = 8;
@@ -266,6 +296,7 @@ ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
 
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   if (const ValueId dictionary = DictionaryOfFew(expr)) return dictionary;
+  if (const ValueId list = ListOfFew(expr)) return list;
   const size_t extra_size = env_.extra.size();
   const size_t loops_outside = going_through_.size();
   std::vector<ValueId> count;
@@ -299,6 +330,14 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   if (is_of_items && store_.axes(list).empty()) kids.insert(kids.end(), {list, variable, condition});
   kids.push_back(Count(count));
   ValueId value = store_.Derived(tables_.NameSymbol(kComprehended), kids);
+  const bool is_counted = count.size() == 1;
+  const bool is_of_each = ir::ClausesOf(module_, expr).size() == 1 && variable && element && taken.empty() && !store_.Mentions(element, variable);
+  if (is_of_each && kids.size() == 2 && !store_[value].mark) {
+    Value made = store_[value];
+    made.op = kEachOp;
+    if (is_counted) kids.back() = count[0];
+    value = store_.Make(made, kids);
+  }
   if (filtered_by_data) value = store_.WithMark(value, tables_.RaggedMark());
   return value;
 }
@@ -407,8 +446,8 @@ ValueId FunctionEvaluator::FunctionValue(FuncId function, ValueId receiver) {
     if (receiver) return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&receiver, 1});
   }
   std::vector<ValueId> kids = {receiver};
-  if (const FuncId parent = tables_.program.funcs[function].parent) {
-    for (uint32_t i = 0; i < tables_.program.function(parent).params.size(); ++i) kids.push_back(ParamValue(parent, i));
+  for (FuncId around = tables_.program.funcs[function].parent; around; around = tables_.program.funcs[around].parent) {
+    for (uint32_t i = 0; i < tables_.program.function(around).params.size(); ++i) kids.push_back(ParamValue(around, i));
   }
   return store_.Make({.kind = ValueKind::Function, .a = function.index}, kids);
 }

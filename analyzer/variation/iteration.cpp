@@ -113,8 +113,11 @@ Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
 // In a loop, as where each rank yields its share, which places it gets to says little of how many items come out of all rounds.
 void FunctionEvaluator::NoteYield(ValueId value, bool is_one) {
   yielded_.push_back(value);
+  // The number of items is the number of places that are come to, unless one of them is in a loop.
+  if (!is_one || !trips_.empty() || WithinStatement()) counts_yields_ = false;
+  else yields_.push_back(store_.Select(PathCondition(), store_.Int(1), store_.Int(0)));
   const ValueId how_often = is_one && trips_.empty() ? HowOften() : ValueId();
-  const bool may_differ = how_often && !store_.axes(how_often).empty();
+  const bool may_differ = how_often && (!store_.axes(how_often).empty() || store_.has_param(how_often));
   if (may_differ && std::ranges::find(yielded_as_often_, how_often) == yielded_as_often_.end()) yielded_as_often_.push_back(how_often);
 }
 
@@ -125,6 +128,11 @@ ValueId FunctionEvaluator::CountOfYields() {
   Axes axes;
   for (const ValueId how_often : yielded_as_often_) axes = axes | store_.axes(how_often);
   if (yielded_as_often_.empty() || yielded_as_often_.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
+  if (counts_yields_ && yields_.size() <= kMostPlaces && function_exit_axes_.empty()) {
+    ValueId count = yields_.front();
+    for (size_t i = 1; i < yields_.size(); ++i) count = store_.Binary(ir::BinaryOp::Add, count, yields_[i]);
+    return count;
+  }
   return Count(yielded_as_often_);
 }
 
@@ -176,8 +184,9 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     const bool goes_down = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && (store_[kids[2]].b & kSign) != 0;
     if (goes_down) count = store_.Binary(ir::BinaryOp::Sub, first, Bound(site, kids[1]));
     // A step that ranks share divides what differs already; one that differs makes it differ.
-    const bool has_own_step = kids.size() == 3 && !store_.axes(kids[2]).empty();
-    if (has_own_step) count = RoundedUp(count, kids[2]);
+    const bool has_own_step = kids.size() == 3 && (!store_.axes(kids[2]).empty() || store_.has_param(kids[2]));
+    const bool has_step = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && store_[kids[2]].b == 0 && store_[kids[2]].a > 1;
+    if (has_own_step || has_step) count = RoundedUp(count, kids[2]);
     if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(iterable)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
     Axes axes;
     for (const ValueId kid : kids) axes = axes | store_.axes(kid);
@@ -208,6 +217,10 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     const ValueId item = store_.Derived(tables_.NameSymbol("element"), {&iterable, 1});
     return {item, Iterate(site, kids[0]).trip_count};
   }
+  // How many items a condition on the rank takes of a list that is known is counted where the rank is known.
+  const Axes taken = is(kComprehended) && kids.size() == kKnownParts ? store_.axes(kids[3]) : Axes{};
+  const bool is_of_rank = !taken.empty() && (taken & knowledge::kSoftAxes).empty();
+  if (is_of_rank) return {kids[0], store_.Derived(tables_.NameSymbol("builtins.len"), {&iterable, 1})};
   if (is(kComprehended)) return {kids[0], Count({&kids.back(), 1})};
   for (const std::string_view view : {"keys", "values", "items"}) {
     if (!is(view) || kids.size() != 1) continue;

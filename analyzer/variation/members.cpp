@@ -39,6 +39,10 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
   if (!object) return Unseen(site);
   if (const ValueId* assigned = HeapValue(object, attr)) return *assigned;
   const ValueId known = LookThrough(tables_, object);
+  // A parameter is what each caller hands in.
+  if (store_[object].kind != ValueKind::Param) {
+    if (const ValueId kept = store_.KnownAttribute(known, attr)) return kept;
+  }
   const Value value = store_[known];
   switch (value.kind) {
     case ValueKind::Module:

@@ -349,6 +349,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       if (iteration.element) going_through_.emplace_back(iteration.element, iterable);
     } else {
       trips = Condition(head);
+      if (const ValueId counted = CountedDown(stmt, before)) trips = counted;
     }
     facts_.trip_counts.emplace_back(head, trips);
     trips_.push_back(trips);
@@ -426,6 +427,40 @@ void FunctionEvaluator::MergeBreaks(const ir::Stmt& loop, std::span<const Broken
     }
     goes_on = true;
   }
+}
+
+// `while left > 0: ...; left -= 1` where ranks start with different numbers: as many rounds as that. None of any other loop.
+ValueId FunctionEvaluator::CountedDown(const ir::Stmt& loop, const Env& before) const {
+  const ir::Expr* asked = &module_[ir::ValueOf(loop)];
+  if (asked->kind == ir::ExprKind::Compare) {
+    const bool is_one = ir::ComparisonCount(module_, *asked) == 1;
+    const ir::Comparison comparison = ir::ComparisonAt(module_, *asked, 0);
+    const ir::Expr& bound = module_[comparison.operand];
+    const bool is_zero = bound.kind == ir::ExprKind::Constant && ir::ConstantKindOf(bound) == ir::ConstantKind::Int && ir::IntOf(bound) == 0;
+    if (!is_one || !is_zero || comparison.op != ir::CompareOp::Greater) return {};
+    asked = &module_[ir::CalleeOf(*asked)];
+  }
+  if (asked->kind != ir::ExprKind::Name) return {};
+  const NameId name = ir::NameOf(*asked);
+  const auto slot = scope_.slots.find(name);
+  const ValueId initial = slot == scope_.slots.end() ? ValueId() : before.slots[slot->second];
+  if (!initial || !store_.IsWholeNumber(initial) || store_.axes(initial).empty()) return {};
+  size_t stores = 0;
+  bool is_cut = false;
+  ir::ForEachStmtIn(module_, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    is_cut = is_cut || stmt.kind == ir::StmtKind::Continue;
+    ir::ForEachBinding(module_, stmt, [&](const ir::Binding& binding) { stores += binding.name == name ? 1 : 0; });
+  });
+  const auto counts_down = [&](ir::StmtId id) {
+    const ir::Stmt& stmt = module_[id];
+    if (stmt.kind != ir::StmtKind::AugAssign || static_cast<ir::BinaryOp>(stmt.op) != ir::BinaryOp::Sub) return false;
+    const ir::Expr& target = module_[ir::ValueOf(stmt)];
+    const ir::Expr& step = module_[ir::AssignedOf(stmt)];
+    const bool is_one = step.kind == ir::ExprKind::Constant && ir::ConstantKindOf(step) == ir::ConstantKind::Int && ir::IntOf(step) == 1;
+    return is_one && target.kind == ir::ExprKind::Name && ir::NameOf(target) == name;
+  };
+  const bool is_counted = !is_cut && stores == 1 && std::ranges::any_of(module_.statements(ir::BodyOf(loop)), counts_down);
+  return is_counted ? initial : ValueId();
 }
 
 // Whether a loop has at least one round, and none is cut short.
@@ -664,7 +699,17 @@ bool FunctionEvaluator::LetsAllThrough(ir::ExprId decorator, knowledge::EntryId 
   return FormulaValue(tables_, entry.guard, &entry, bound, {}) == store_.True();
 }
 
+// A function is defined inside this one: what it finds in the variables around it is what they hold now, or later.
+void FunctionEvaluator::NoteCapture() {
+  if (is_captured_ || !scope_.has_nested || func_.function == ir::kTopLevel) return;
+  is_captured_ = true;
+  for (size_t i = 0; i < env_.slots.size(); ++i) {
+    if (env_.slots[i]) tables_.Record(TableId::Captured, id_.index, scope_.names[i].index, env_.slots[i]);
+  }
+}
+
 void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
+  NoteCapture();
   const ir::Function& function = module_.functions[function_id];
   const FuncId id = tables_.program.func(func_.module, function_id);
   for (uint32_t i = 0; i < function.params.size(); ++i) {
@@ -830,7 +875,7 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
     env_.slots[slot->second] = value;
     if (slot->second < env_.passed.size()) env_.passed[slot->second].is_rebound = true;
     if (func_.function == ir::kTopLevel) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
-    else if (scope_.has_nested) tables_.Record(TableId::Captured, id_.index, name.index, value);
+    else if (is_captured_) tables_.Record(TableId::Captured, id_.index, name.index, value);
     return;
   }
   if (std::ranges::count(scope_.globals, name)) {
@@ -913,6 +958,7 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) 
         if (const ValueId before = env_.slots[slot->second]) {
           const ValueId after = store_.Uniform(before, lost, Site(target, SiteUse::Reduced));
           env_.slots[slot->second] = after;
+          if (is_captured_) tables_.Record(TableId::Captured, id_.index, name.index, after);
           const bool is_passed = slot->second < env_.passed.size() && !env_.passed[slot->second].is_rebound;
           if (is_passed && env_.passed[slot->second].content) env_.passed[slot->second].content = after;
           if (root) broadcasts_[after] = {.before = before, .root = root};

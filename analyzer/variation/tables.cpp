@@ -16,7 +16,7 @@ constexpr std::string_view kStructural[] = {
     "[]", "[:]", "{}", "f-string", "for", kGrown, kShrunk, kRefilled, kRounds, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
     "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
-    "builtins.sum", "builtins.abs", "itertools.islice"};
+    "builtins.sum", "builtins.abs", "builtins.any", "builtins.all", "builtins.str", "itertools.islice"};
 
 uint64_t HashOf(uint64_t key) { return (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ull; }
 
@@ -138,6 +138,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   store.SetLength(NameSymbol("builtins.len"), NameSymbol(kRounds));
   store.SetOperations({.environment = NameSymbol("environment"), .element = NameSymbol("element"), .item = NameSymbol("[]"), .get = NameSymbol("get"), .pop = NameSymbol("pop")},
                       *program.names);
+  store.SetTexts(NameSymbol("builtins.str"), NameSymbol("f-string"));
   for (const std::string_view name : kStructural) store.SetStructural(NameSymbol(name));
   uint32_t param_count = 0;
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {

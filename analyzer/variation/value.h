@@ -49,12 +49,12 @@ enum class ValueKind : uint8_t {
   Or,         // kids
   Select,     // kids = condition, then, else
   Tuple,      // kids; also list and set displays and other sequences whose items are known
-  Dict,       // kids = key, value, key, value ...
+  Dict,       // kids = key, value, key, value ... op: it is an object with such attributes, made at the site of symbol a
   Module,     // a = ir::ModuleId of the project
   External,   // a = NameId, the qualified name of something outside the project: torch.distributed.all_reduce
   Function,   // a = FuncId; kids[0] = bound receiver or none; kids[1 + i], if there, = what parameter i of the
-              // enclosing function is: a nested function's values and trace mention the parameters of the function
-              // around it, and a call of this value substitutes them too
+              // enclosing function is, and behind those what the parameters of the function around that one are: a nested
+              // function's values and trace mention them, and a call of this value substitutes them too
   Class,      // a = binding::ClassId of the project
   Instance,   // a = binding::ClassId: some object of a project class
   Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
@@ -87,10 +87,18 @@ constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for
 // What `op` says of a Derived: that the thing is made already (of an Unknown, too), or that it is a member of its kid.
 constexpr uint8_t kMadeOp = 1;
 constexpr uint8_t kMemberOp = 2;
-// Of a Dict: these are the keywords of a call, as `**options` gets them.
-constexpr uint8_t kKeywordsOp = 1;
 // Of a Derived that reads the environment: it is read as a number.
 constexpr uint8_t kNumberOp = 3;
+// Of one that a comprehension makes: each of its items is the first kid, whichever round it is of.
+constexpr uint8_t kEachOp = 4;
+// Of a text put together (`f"rank {rank}"`): a number in it is printed as `str` prints it.
+constexpr uint8_t kPlainOp = 5;
+
+// What `op` says of a Dict: that its items are the attributes of an object, and that they are also known by their places.
+constexpr uint8_t kAttributesOp = 1;
+constexpr uint8_t kPlacesOp = 2;
+// The same of one whose items are the keywords of a call, as `**options` gets them.
+constexpr uint8_t kKeywordsOp = 3;
 
 struct Value {
   ValueKind kind = ValueKind::Unknown;
@@ -188,6 +196,8 @@ class ValueStore {
   std::optional<bool> HasKey(ValueId dictionary, ValueId key) const;
   // `container.get(key, usual)`, `container.pop(key, usual)`; none if it is not known.
   ValueId KnownItemOr(ValueId container, ValueId key, ValueId usual) const;
+  // `object.name` of one that is known by its attributes; none of anything else.
+  ValueId KnownAttribute(ValueId object, NameId name) const;
 
   // The same value with further axes / with a mark. The one that a collective left: `symbol`, without the axes it lost.
   ValueId WithAxes(ValueId value, Axes axes);
@@ -227,6 +237,17 @@ class ValueStore {
     uint32_t environment, element, item, get, pop;
   };
   void SetOperations(const Operations& operations, base::Interner& names);
+  // `text`: the operation that prints a value, `parts`: the one that puts a text together of several.
+  void SetTexts(uint32_t text, uint32_t parts) {
+    text_ = text;
+    parts_ = parts;
+  }
+  // A number on each rank: a coordinate, or what is calculated of such.
+  bool IsWholeNumber(ValueId value) const;
+  // True or false and nothing else: a comparison, or what is put together of such.
+  bool IsTruth(ValueId value) const;
+  // `str(number)`, if the number is known.
+  ValueId PrintedNumber(ValueId number);
   // `value`: the number that the text of the variable stands for.
   void SetVariable(NameId variable, ValueId value);
   // `length` is the operation that counts the items of a container. `rounds` does for a loop over it: how many items there are
@@ -282,6 +303,16 @@ class ValueStore {
   ValueId CompareChosen(ir::CompareOp op, ValueId left, ValueId right);
   ValueId CompareTexts(ir::CompareOp op, ValueId left, ValueId right);
   ValueId IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container);
+  // A text that holds one number, and what stands around it.
+  struct NumberText {
+    std::string_view before;
+    ValueId number;
+    std::string_view after;
+  };
+  std::optional<NumberText> NumberIn(ValueId text) const;
+  std::optional<int64_t> NumberPrinted(const NumberText& in, ValueId text) const;
+  ValueId ComparePrinted(ir::CompareOp op, ValueId left, ValueId right);
+  ValueId CompareMembership(ir::CompareOp op, ValueId group, ValueId nobody);
   ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
   ValueId IsLaunched(NameId variable);
   std::string_view Text(ValueId value) const { return names_->View(NameId{values_[value.index].a}); }
@@ -304,6 +335,8 @@ class ValueStore {
   uint32_t item_ = 0;
   uint32_t get_ = 0;
   uint32_t pop_ = 0;
+  uint32_t text_ = 0;
+  uint32_t parts_ = 0;
   base::Interner* names_ = nullptr;
   std::unordered_map<NameId, ValueId> variables_;   // of the environment
   MarkId shape_mark_;

@@ -458,6 +458,12 @@ ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
       kept.push_back(kid);
     }
   }
+  // What is asked together with its opposite.
+  for (const ValueId kid : kept) {
+    const Value& value = values_[kid.index];
+    const bool is_not = value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not);
+    if (is_not && std::ranges::find(kept, Kids(kid)[0]) != kept.end()) return Bool(!is_and);
+  }
   if (kept.empty()) return kids.empty() ? Bool(is_and) : kids.back();
   if (kept.size() == 1) return kept[0];
   return Make({.kind = kind}, kept);
@@ -580,10 +586,27 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
     const int32_t count = held.kid_count;
     if (position < count && position >= -count) return kids[(position + count) % count];
   }
-  if (held.kind == ValueKind::Dict && key.kind == ValueKind::Str) {
+  const bool by_place = held.op == kPlacesOp && key.kind == ValueKind::Int;
+  if (held.kind == ValueKind::Dict && by_place) {
+    const auto position = static_cast<int32_t>(key.a);
+    const int32_t count = held.kid_count / 2;
+    if (position < count && position >= -count) return kids[2 * ((position + count) % count) + 1];
+  }
+  if (held.kind == ValueKind::Dict && held.op == 0 && key.kind == ValueKind::Str) {
     for (size_t i = 0; i + 1 < kids.size(); i += 2) {
       if (kids[i] == index) return kids[i + 1];
     }
+  }
+  if (held.kind == ValueKind::Derived && held.op == kEachOp && key.kind == ValueKind::Int) return kids[0];
+  return {};
+}
+
+ValueId ValueStore::KnownAttribute(ValueId object, NameId name) const {
+  const Value& held = values_[object.index];
+  if (held.kind != ValueKind::Dict || held.op == 0 || !name) return {};
+  const auto kids = Kids(object);
+  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+    if (NameId{values_[kids[i].index].a} == name) return kids[i + 1];
   }
   return {};
 }
@@ -735,6 +758,15 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     if (value.a == environment_ && kids.size() == 1) return value.op == kNumberOp ? NumberOf(Environment(kids[0])) : Environment(kids[0]);
     const Value& first = values_[kids[0].index];
     if (value.op == kMemberOp && first.kind == ValueKind::Select) return UnknownMember(value.a, kids[0]);
+    if (value.op == kMemberOp) {
+      if (const ValueId kept = KnownAttribute(kids[0], OperationOf(value.a))) return kept;
+    }
+    if (value.a == text_ && kids.size() == 1) {
+      if (const ValueId printed = PrintedNumber(kids[0])) return printed;
+    }
+    if (value.a == item_ && kids.size() == 2 && kids[1] && !value.mark) {
+      if (const ValueId item = KnownItem(kids[0], kids[1])) return item;
+    }
     if (first.kind == ValueKind::Derived || value.mark) return {};
     if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
     if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);

@@ -133,7 +133,9 @@ class OperationsTest : public ValueStoreTest {
   OperationsTest() {
     store.SetOperations({store.NewSymbol(), store.NewSymbol(), store.NewSymbol(), store.NewSymbol(), store.NewSymbol()}, names);
     store.SetVariable(names.Intern("RANK"), Rank());
+    store.SetTexts(print, parts);
   }
+  ValueId Printed(ValueId number) { return store.Derived(print, {&number, 1}); }
   ValueId Text(std::string_view text) { return store.Str(names.Intern(text)); }
   // `value` with parameter 0 of function 0 replaced.
   ValueId With(ValueId value, ValueId argument) {
@@ -142,7 +144,41 @@ class OperationsTest : public ValueStoreTest {
   }
 
   base::Interner names;
+  uint32_t print = store.NewSymbol();
+  uint32_t parts = store.NewSymbol();
 };
+
+TEST_F(OperationsTest, WhatIsPrintedIsComparedAsANumber) {
+  EXPECT_EQ(store.Compare(ir::CompareOp::Eq, Printed(Rank()), Text("0")), RankIs(0));
+  EXPECT_EQ(store.Compare(ir::CompareOp::Eq, Text("0"), Printed(Rank())), RankIs(0));
+  EXPECT_EQ(store.Compare(ir::CompareOp::Eq, Printed(Rank()), Text("00")), store.False());
+  const ValueId pieces[] = {Text("rank "), Rank()};
+  const ValueId plain = store.Make({.kind = ValueKind::Derived, .op = kPlainOp, .a = parts}, pieces);
+  EXPECT_EQ(store.Compare(ir::CompareOp::Eq, plain, Text("rank 0")), RankIs(0));
+  EXPECT_EQ(store.Compare(ir::CompareOp::NotEq, plain, Text("node 0")), store.True());
+  EXPECT_EQ(store.Compare(ir::CompareOp::Eq, store.Binary(ir::BinaryOp::Add, Text("rank "), Printed(Rank())), Text("rank 0")), RankIs(0));
+  // `f"{rank:02d}"`
+  const ValueId formatted = store.Derived(parts, pieces);
+  EXPECT_EQ(store[store.Compare(ir::CompareOp::Eq, formatted, Text("rank 0"))].kind, ValueKind::Compare);
+  EXPECT_EQ(With(Printed(store.Param(FuncId{0}, 0)), store.Int(3)), Text("3"));
+  EXPECT_EQ(With(store.Compare(ir::CompareOp::Eq, Printed(store.Param(FuncId{0}, 0)), Text("0")), Rank()), RankIs(0));
+}
+
+TEST_F(ValueStoreTest, WhatIsAskedWithItsOppositeIsDecided) {
+  const ValueId both[] = {RankIs(0), store.Fresh({}), store.Not(RankIs(0))};
+  EXPECT_EQ(store.And(both), store.False());
+  EXPECT_EQ(store.Or(both), store.True());
+}
+
+TEST_F(OperationsTest, AnObjectIsKnownByItsAttributes) {
+  const ValueId items[] = {Text("rank"), Rank(), Text("steps"), store.Int(3)};
+  const ValueId place = store.Make({.kind = ValueKind::Dict, .op = kPlacesOp, .a = 9}, items);
+  EXPECT_EQ(store.KnownAttribute(place, names.Intern("rank")), Rank());
+  EXPECT_EQ(store.KnownItem(place, store.Int(-1)), store.Int(3));
+  const ValueId table = store.Make({.kind = ValueKind::Dict}, items);
+  EXPECT_FALSE(store.KnownAttribute(table, names.Intern("rank")));
+  EXPECT_EQ(store.KnownItem(table, Text("rank")), Rank());
+}
 
 TEST_F(OperationsTest, AVariableIsReadWhereItsKeyIsKnown) {
   const ValueId open = store.Environment(store.Param(FuncId{0}, 0));

@@ -12,6 +12,7 @@ struct Lowering::StringParts {
   LiteralText text;
   Range text_range;
   bool has_interpolation = false;
+  bool is_formatted = false;
   bool bytes = false;
 };
 
@@ -29,7 +30,7 @@ ExprId Lowering::String() {
   const ir::ConstantKind constant = parts.bytes ? ir::ConstantKind::Bytes : ir::ConstantKind::Str;
   if (!parts.has_interpolation) return TextConstant(range, constant, parts.text);
   if (!parts.text.empty()) parts.items.Add(TextConstant(parts.text_range, constant, parts.text));
-  return builder_.FString(range, parts.items.items());
+  return builder_.FString(range, parts.items.items(), parts.is_formatted ? ir::kFormatted : uint16_t{0});
 }
 
 // One literal; several stand side by side in an implicit concatenation.
@@ -84,6 +85,7 @@ void Lowering::InterpolationOf(StringParts* parts) {
     parts->items.Add(TextConstant(parts->text_range, ir::ConstantKind::Str, parts->text));
   parts->text = {};
   parts->has_interpolation = true;
+  parts->is_formatted = parts->is_formatted || cursor_->HasChild(Kind::FormatSpecifier);
   CollectExpressions(&parts->items);
 }
 

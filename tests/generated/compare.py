@@ -55,7 +55,8 @@ class Report:
     sites: dict = field(default_factory=lambda: defaultdict(set))
 
     def is_flagged(self):
-        return bool(self.findings)
+        # What is alike in several programs of a batch is told once; the ledger says it of each.
+        return bool(self.findings) or any("flagged" in verdicts for verdicts in self.sites.values())
 
     def calls_aligned(self, lines):
         """Whether the operations of these lines are proven; of all lines, if it is not known which those are."""
