@@ -99,6 +99,7 @@ class FunctionCheck {
   // own_decisions.cpp
   void CheckOwn();
   void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of);
+  bool StandsBeside(TraceId op, TraceId node) const;
   bool IsMadeUpLater(Scene& scene, TraceId node, View view);
   std::unordered_set<uint32_t> ReachedByPeers(Scene& scene, uint32_t rank, uint32_t groups);
   std::vector<OwnDecision> OwnDecisions(Scene& scene, SequenceStore& sequences, const View& view, knowledge::Axes axes,

@@ -499,8 +499,8 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
   } else if (const TraceId exit = LeavingArm(evidence->node, arm_i, arm_j, first, second, &i_has_it)) {
     evidence->kind = DifferenceKind::EarlyExit;
     evidence->exit = exit;
-  } else if (!FirstOpIn(arm_i) && !FirstOpIn(arm_j)) {
-    // One side raises, and what handles that issues something.
+  } else if (!FirstOpIn(arm_i) && !FirstOpIn(arm_j) && StandsBeside(first ? first : second, evidence->node)) {
+    // One side raises, and what handles that in the same function issues something.
     i_has_it = static_cast<bool>(first);
   } else {
     // The lists part only after what this choice brought in: the operation in its arm is one too many.
@@ -516,6 +516,10 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
   evidence->reached = has_truth ? decision.truth : Complement(scene, decision.truth);
   evidence->not_reached = Complement(scene, evidence->reached);
   return i_has_it;
+}
+
+bool FunctionCheck::StandsBeside(TraceId op, TraceId node) const {
+  return traces_.site(traces_[op].site).function == traces_.site(traces_[node].site).function;
 }
 
 // What a rank issues that meets an operation of another place on the rank that has `operation`, and not that one: each is the

@@ -373,8 +373,9 @@ SeqId Projector::Unless(TraceId id, TraceId raising, SeqId calm, bool calm_is_fi
 
 void Projector::Record(TraceId id, SeqId first, SeqId second) {
   const std::optional<Parting> parting = FirstDifference(sequences_, first, second);
-  // Arms that issue the same, or nothing, and of which one leaves the loop.
-  const bool by_exit = parting && sequences_.FirstOp(parting->first) == kNothing && sequences_.FirstOp(parting->second) == kNothing;
+  // Arms that issue the same, and of which one leaves the loop then and the other goes on with its next round.
+  const auto leaves = [&](SeqId here, SeqId there) { return here != kNothing && sequences_[here].kind == ItemKind::Break && there == kNothing; };
+  const bool by_exit = parting && (leaves(parting->first, parting->second) || leaves(parting->second, parting->first));
   const bool issues = sequences_[first].has_effect || sequences_[second].has_effect;
   own_decisions_.push_back({.node = id, .first = first, .second = second, .needs_loop = !issues || by_exit, .handler = 0});
 }

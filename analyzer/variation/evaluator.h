@@ -444,6 +444,7 @@ class FunctionEvaluator {
   std::vector<ValueId> yielded_;        // of a generator
   std::vector<ValueId> yields_;         // by place of a `yield`: how often it is come to, 0 or 1
   bool counts_yields_ = true;           // whether that is all of them
+  bool yields_by_param_ = false;        // what is passed decides whether one of them is come to
   std::vector<ValueId> yielded_as_often_;  // by place of a `yield` that ranks may get to a different number of times
   std::vector<BrokenOff> broken_off_;   // of the loop at hand, in the round at hand
   size_t loop_path_ = 0;                // of `path_`: how long it was where the loop at hand begins

@@ -117,7 +117,8 @@ void FunctionEvaluator::NoteYield(ValueId value, bool is_one) {
   if (!is_one || !trips_.empty() || WithinStatement()) counts_yields_ = false;
   else yields_.push_back(store_.Select(PathCondition(), store_.Int(1), store_.Int(0)));
   const ValueId how_often = is_one && trips_.empty() ? HowOften() : ValueId();
-  const bool may_differ = how_often && (!store_.axes(how_often).empty() || store_.has_param(how_often));
+  yields_by_param_ = yields_by_param_ || (how_often && store_.has_param(how_often));
+  const bool may_differ = how_often && !store_.axes(how_often).empty();
   if (may_differ && std::ranges::find(yielded_as_often_, how_often) == yielded_as_often_.end()) yielded_as_often_.push_back(how_often);
 }
 
@@ -127,12 +128,14 @@ ValueId FunctionEvaluator::CountOfYields() {
   constexpr size_t kMostPlaces = 8;
   Axes axes;
   for (const ValueId how_often : yielded_as_often_) axes = axes | store_.axes(how_often);
-  if (yielded_as_often_.empty() || yielded_as_often_.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
-  if (counts_yields_ && yields_.size() <= kMostPlaces && function_exit_axes_.empty()) {
+  if (yielded_as_often_.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
+  const bool is_counted = counts_yields_ && !yields_.empty() && yields_.size() <= kMostPlaces && function_exit_axes_.empty();
+  if (is_counted && (yields_by_param_ || !yielded_as_often_.empty())) {
     ValueId count = yields_.front();
     for (size_t i = 1; i < yields_.size(); ++i) count = store_.Binary(ir::BinaryOp::Add, count, yields_[i]);
     return count;
   }
+  if (yielded_as_often_.empty()) return {};
   return Count(yielded_as_often_);
 }
 

@@ -97,13 +97,14 @@ std::optional<ValueId> FunctionEvaluator::Quantified(ir::ExprId site, ValueId it
 }
 
 // `rand(1)`, `rand(())`, `randint(0, 10, (1,))`: whether the sizes that are passed make a tensor of one element. With a generator it
-// is drawn from a stream of which something is said elsewhere.
+// is drawn from a stream of which something is said elsewhere, and on a device for what is computed there.
 bool FunctionEvaluator::HasOneElement(std::span<const CallArgument> args) {
   std::vector<ValueId> sizes;
   bool is_said = false;
   for (const CallArgument& arg : args) {
     const bool is_size = arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == "size";
-    if (arg.kind == ir::ArgKind::Keyword && Text(arg.keyword) == "generator") return false;
+    const bool is_placed = arg.kind == ir::ArgKind::Keyword && (Text(arg.keyword) == "generator" || Text(arg.keyword) == "device");
+    if (is_placed) return false;
     if (arg.kind != ir::ArgKind::Positional && !is_size) continue;
     const ValueId known = arg.value ? LookThrough(tables_, arg.value) : ValueId();
     if (!known) return false;
