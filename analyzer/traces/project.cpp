@@ -423,8 +423,10 @@ SeqId Projector::ProjectLoop(TraceId id, const Trace& trace, const Context& cont
     if (!decision.needs_loop) continue;
     // The arm that stays goes on with the next round.
     decision.needs_loop = false;
-    SeqId& staying = EndsInExit(decision.first) ? decision.second : decision.first;
-    staying = sequences_.Append(staying, body);
+    const bool issues = sequences_[decision.first].has_effect || sequences_[decision.second].has_effect;
+    const bool first_breaks = issues ? EndsInExit(decision.first) : decision.first != kNothing;
+    SeqId& staying = first_breaks ? decision.second : decision.first;
+    staying = issues ? sequences_.Append(staying, body) : body;
   }
   if (!settled && IsOwn(trace.value) && !trips) own_decisions_.push_back({.node = id, .first = body, .second = kNothing, .needs_loop = false, .handler = 0});
   if (const std::optional<SeqId> once = sequences_.ReplaceExit(body, context.next)) return *once;
