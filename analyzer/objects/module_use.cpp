@@ -22,7 +22,15 @@ struct ModuleUses::Visit {
   binding::ClassId class_id;
   ModuleUse* use = nullptr;
   std::vector<FuncId> on_way;
-  std::vector<base::NameId> given;  // fields that hold what the constructor was given
+  std::vector<base::NameId> given;    // fields that hold what the constructor was given
+  std::vector<base::NameId> library;  // fields that hold what a library makes
+  // Fields that hold lists of modules of which is not known what is in them, and how much of these runs at most.
+  struct List {
+    base::NameId field;
+    bool is_read = false;
+    PartRun run = PartRun::Partly;
+  };
+  std::vector<List> lists;
   bool escapes = false;  // the object itself is handed to code that is not followed
 };
 
@@ -71,23 +79,48 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::Cla
   return false;
 }
 
+bool ModuleUses::IsTensor(ValueId value) const {
+  return std::ranges::all_of(values_.Leaves(value), [&](ValueId leaf) { return values_.IsA(leaf, "torch.nn.Parameter"); });
+}
+
+// Made by a library of which is not known what is in it: `BertModel.from_pretrained(...)`.
+bool ModuleUses::IsOfLibrary(ValueId value) const {
+  if (!value) return false;
+  return std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
+    const variation::Value& node = facts_.values_store[leaf];
+    const base::NameId made_by = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId::None();
+    return made_by && !program_.text(made_by).starts_with("builtins.");
+  });
+}
+
 ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   ModuleUse use;
   use.has_frozen = SpeaksOfRequiresGrad(class_id);
   use.has_unknown = MadeBy(class_id).has_unknown;
-  std::vector<base::NameId> given;
+  std::vector<base::NameId> given, library;
+  std::vector<Visit::List> lists;
   for (const Field& field : FieldsOf(class_id)) {
     const auto is_instance = [&](ValueId leaf) { return facts_.values_store[leaf].kind == ValueKind::Instance; };
     if (HoldsParameters(field.value)) {
-      use.parts.push_back({.field = field.name, .made = field.made, .use = Use::Never, .condition = {}, .is_of_project = std::ranges::any_of(values_.Leaves(field.value), is_instance), .is_whole = false});
+      use.parts.push_back({.field = field.name,
+                           .made = field.made,
+                           .use = Use::Never,
+                           .condition = {},
+                           .is_of_project = std::ranges::any_of(values_.Leaves(field.value), is_instance),
+                           .is_tensor = IsTensor(field.value),
+                           .run = PartRun::Partly});
     }
+    if (field.name && IsOfLibrary(field.value)) library.push_back(field.name);
+    const bool is_list = values_.IsA(field.value, "torch.nn.ModuleList") || values_.IsA(field.value, "torch.nn.ModuleDict");
+    if (field.name && field.value && is_list && !HoldsParameters(field.value)) lists.push_back({.field = field.name});
     if (field.value && facts_.values_store[field.value].kind == ValueKind::Param) given.push_back(field.name);
   }
   const base::NameId name = program_.names->Find("forward");
   const FuncId forward = name ? program_.FindMethod(class_id, name) : FuncId::None();
   if (!forward) return use;
-  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .given = std::move(given), .escapes = false};
+  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .given = std::move(given), .library = std::move(library), .lists = std::move(lists), .escapes = false};
   FollowForward(forward, {}, visit);
+  use.has_partly = use.has_partly || std::ranges::any_of(visit.lists, [](const Visit::List& list) { return list.is_read && list.run != PartRun::Whole; });
   const auto& bases = program_.classes[class_id].external_bases;
   const bool bases_known = std::ranges::all_of(bases, [&](base::NameId base) {
     const knowledge::ClassId known = knowledge_.FindClass(base);
@@ -241,8 +274,14 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
   const ir::ExprId call = index_.tree(program_.funcs[read.function].module).Parent(read.expr);
   const bool is_called = call && module[call].kind == ir::ExprKind::Call && ir::CalleeOf(module[call]) == read.expr;
   if (is_called && std::ranges::find(visit.given, field) != visit.given.end()) visit.use->has_given = true;
+  if (field && std::ranges::find(visit.library, field) != visit.library.end() && runs_.IsPartOfOutput(read)) visit.use->has_partly = true;
+  for (Visit::List& list : visit.lists) {
+    if (list.field != field) continue;
+    list.is_read = true;
+    list.run = std::max(list.run, runs_.Of(read));
+  }
   for (PartUse& part : visit.use->parts) {
-    if (part.field != field || (part.use == Use::Always && part.is_whole)) continue;
+    if (part.field != field || (part.use == Use::Always && part.run == PartRun::Whole)) continue;
     std::vector<Guard> guards = reach_.Guards(read);
     guards.insert(guards.end(), on_way.begin(), on_way.end());
     // A test of the part itself (`if self.part is not None`) asks whether it was made; one of an option that nobody
@@ -262,20 +301,12 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
     if (guards.empty()) {
       part.use = Use::Always;
       part.condition.reset();
-      part.is_whole = part.is_whole || !part.is_of_project || IsWhole(read);
+      part.run = std::max(part.run, part.is_tensor ? PartRun::Whole : runs_.Of(read));
     } else if (part.use != Use::Always) {
       part.use = Use::Sometimes;
       if (!part.condition) part.condition = guards.front();
     }
   }
-}
-
-// All but `self.encoder.encode(x)`: a method uses what it needs.
-bool ModuleUses::IsWhole(const Site& read) const {
-  const ir::Module& module = program_.module_of(read.function);
-  const ir::ExprId parent = index_.tree(program_.funcs[read.function].module).Parent(read.expr);
-  const bool is_of_part = parent && module[parent].kind == ir::ExprKind::Attribute;
-  return !is_of_part || program_.text(ir::AttrOf(module[parent])) == "forward";
 }
 
 std::vector<binding::ClassId> ModuleUses::PartClasses(binding::ClassId class_id) const { return MadeBy(class_id).classes; }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/objects/part_runs.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/reach.h"
 #include "analyzer/objects/values.h"
@@ -25,13 +26,15 @@ struct PartUse {
   Use use = Use::Never;
   std::optional<Guard> condition;       // of one use, where it is used sometimes
   bool is_of_project = false;           // a module whose class is seen
-  bool is_whole = false;                // always used as a whole: not just `self.encoder.encode(x)`
+  bool is_tensor = false;               // a parameter by itself
+  PartRun run = PartRun::Partly;        // how much of it runs each time
 };
 
 struct ModuleUse {
   bool is_known = false;  // `forward` is seen, and nothing else may use the parts
   bool has_frozen = false;  // speaks of `requires_grad`: some parts may not be trained
   bool has_given = false;   // calls a part that its constructor was given: what that uses of itself is not known
+  bool has_partly = false;  // computes only a part of what a module of a library computes
   bool has_unknown = false; // its constructor may make modules of which nothing is known
   std::vector<PartUse> parts;
 };
@@ -41,7 +44,7 @@ class ModuleUses {
   ModuleUses(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
              const ProgramIndex& index, const Reach& reach)
       : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach),
-        values_(program, knowledge, facts) {}
+        values_(program, knowledge, facts), runs_(program, facts, index, reach, values_) {}
 
   ModuleUse Of(binding::ClassId class_id) const;
   // The classes of the parts that are modules of the project: what its constructors make, wherever they put it.
@@ -61,6 +64,8 @@ class ModuleUses {
   void AddFields(FuncId constructor, std::vector<Field>& fields) const;
   void AddNamedField(FuncId constructor, ir::ExprId call, std::vector<Field>& fields) const;
   bool HoldsParameters(ValueId value) const;
+  bool IsTensor(ValueId value) const;
+  bool IsOfLibrary(ValueId value) const;
   bool HoldsParameters(ValueId value, int depth, std::vector<binding::ClassId>& seen) const;
   Made MadeBy(binding::ClassId class_id) const;
   void AddMade(FuncId function, binding::ClassId owner, Made& made) const;
@@ -69,7 +74,6 @@ class ModuleUses {
   void AddClassOf(ValueId value, binding::ClassId owner, Made& made) const;
   bool IsOfUnknownModule(ValueId callee) const;
   bool IsDropped(const Site& call) const;
-  bool IsWhole(const Site& read) const;
   bool RunsText(binding::ClassId class_id) const;
   bool SpeaksOfRequiresGrad(binding::ClassId class_id) const;
   void FollowForward(FuncId method, const std::vector<Guard>& on_way, Visit& visit) const;
@@ -85,6 +89,7 @@ class ModuleUses {
   const ProgramIndex& index_;
   const Reach& reach_;
   Values values_;
+  PartRuns runs_;
 };
 
 }  // namespace allranks::objects

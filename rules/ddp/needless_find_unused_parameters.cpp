@@ -13,12 +13,14 @@ constexpr std::string_view kAR501 = "AR501";
 constexpr std::string_view kFindUnused = "find_unused_parameters";
 
 // Every part with parameters takes part in every forward, in the parts of the parts as well.
+// Of the model itself, an output that leaves `forward` beside others may not be in the loss.
 bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::vector<binding::ClassId>& seen) {
+  const objects::PartRun least = seen.empty() ? objects::PartRun::Whole : objects::PartRun::Beside;
   if (std::ranges::find(seen, class_id) != seen.end()) return true;
   seen.push_back(class_id);
   const objects::ModuleUse use = uses.Of(class_id);
-  if (!use.is_known || use.has_frozen || use.has_given || use.has_unknown) return false;
-  const bool all = std::ranges::all_of(use.parts, [](const objects::PartUse& part) { return part.use == objects::Use::Always && part.is_whole; });
+  if (!use.is_known || use.has_frozen || use.has_given || use.has_partly || use.has_unknown) return false;
+  const bool all = std::ranges::all_of(use.parts, [&](const objects::PartUse& part) { return part.use == objects::Use::Always && part.run >= least; });
   if (!all) return false;
   const std::vector<binding::ClassId> parts = uses.PartClasses(class_id);
   return (!use.parts.empty() || !parts.empty()) &&
@@ -106,7 +108,11 @@ model = DDP(Net())
 * A part is used under a condition that may come out either way, or not at all, or the object is handed to
   code that is not seen.
 * A part runs only where gradients are switched off (`torch.no_grad()`): its parameters get none.
-* Only a method of a part is called (`self.encoder.encode(x)`).
+* Only a method of a part is called (`self.encoder.encode(x)`), or one of a list (`self.heads[task](x)`,
+  `self.blocks[:depth]`), or a part in a loop that may make no round or end early.
+* The output of a part is detached or not read, or leaves the model's `forward` beside others, so that it may not
+  be in the loss.
+* Of what a module of a library computes only a part is read (`self.bert(x).last_hidden_state`).
 * The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its
   constructor was given.
 * A constructor makes a module of which nothing is known, also where it goes into a list or an
