@@ -50,11 +50,99 @@ class Epochs {
       const ir::Module& module = context_.program.modules[module_id];
       for (const ir::ExprId id : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
         const ir::Expr& callee = module[ir::CalleeOf(module[id])];
+        if (IsLookUp(module_id, id)) NoteOtherWay({FunctionAround(context_, module_id, id), id}, ir::ArgAt(module, module[id], 0).value);
         if (callee.kind != ir::ExprKind::Attribute || context_.program.text(ir::AttrOf(callee)) != kSetEpoch) continue;
         const FuncId function = FunctionAround(context_, module_id, id);
         if (function) NoteCall({function, id}, context_.facts.value(module_id, ir::ObjectOf(callee)));
       }
+      FindWrites(module_id);
     }
+  }
+
+  // `tell = getattr(loader.sampler, "set_epoch", None)`: it is looked up to be called.
+  bool IsLookUp(ir::ModuleId module_id, ir::ExprId call) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    if (callee.kind != ir::ExprKind::Name || context_.program.text(ir::NameOf(callee)) != "getattr" || ir::ArgCount(module, module[call]) < 2) return false;
+    const ValueId name = context_.facts.value(module_id, ir::ArgAt(module, module[call], 1).value);
+    return name && context_.values.Str(name) == kSetEpoch;
+  }
+
+  // `sampler.epoch = epoch`, `sampler.seed += 1`: the order is drawn with a generator that both seed.
+  void FindWrites(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      const bool is_sum = stmt.kind == ir::StmtKind::AugAssign;
+      const bool is_changing = stmt.kind == ir::StmtKind::Assign && module[ir::AssignedOf(stmt)].kind != ir::ExprKind::Constant;
+      if (!is_sum && !is_changing) continue;
+      const auto look = [&](ir::ExprId target) {
+        if (module[target].kind != ir::ExprKind::Attribute) return;
+        const std::string_view field = context_.program.text(ir::AttrOf(module[target]));
+        if (field != "epoch" && field != "seed") return;
+        const Site site{context_.index.FunctionOf(module_id, ir::StmtId{i}), target};
+        if (site.function && context_.reach.IsRepeated(site)) NoteOtherWay(site, ir::ObjectOf(module[target]));
+      };
+      if (is_sum) look(ir::ValueOf(stmt));
+      else for (const ir::ExprId target : ir::TargetsOf(module, stmt)) look(target);
+    }
+  }
+
+  void NoteOtherWay(const Site& site, ir::ExprId object_expr) {
+    if (!site.function) return;
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ValueId object = context_.facts.value(module_id, object_expr);
+    const bool is_call = context_.program.modules[module_id][site.expr].kind == ir::ExprKind::Call;
+    if (!object && is_call) unclear_.push_back(module_id);
+    for (const ValueId leaf : object ? context_.values.Leaves(object) : std::vector<ValueId>()) {
+      if (context_.values.IsNone(leaf) || context_.loading.IsLoader(leaf)) continue;
+      const bool is_sampler = context_.loading.IsDistributedSampler(leaf);
+      if (is_sampler) told_.push_back({leaf, site});
+      else if (is_call) unclear_.push_back(module_id);
+    }
+  }
+
+  // `DistributedSampler(data, seed=epoch)` in each round: a value that a loop around it, or around a call that hands it over, changes.
+  bool IsSeededAnew(ValueId sampler) const {
+    if (!context_.values.MadeWith(sampler, "seed")) return false;
+    return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
+      const ir::ExprId seed = context_.index.ArgExpr(made, "seed");
+      return seed && context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && ChangesByRound({made.function, seed});
+    });
+  }
+
+  bool ChangesByRound(const Site& site, int depth = 0) const {
+    constexpr int kLongestWay = 4;
+    const ir::Module& module = context_.program.module_of(site.function);
+    if (module[site.expr].kind != ir::ExprKind::Name) {
+      bool changes = false;
+      ir::ForEachPart(module, site.expr, [&](ir::ExprId part) { changes = changes || ChangesByRound({site.function, part}, depth); });
+      return changes;
+    }
+    const base::NameId name = ir::NameOf(module[site.expr]);
+    for (const ir::StmtId loop : context_.index.LoopsAround(site)) {
+      bool is_bound = false;
+      const auto look = [&](const ir::Stmt& stmt) {
+        ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) { is_bound = is_bound || binding.name == name; });
+      };
+      look(module[loop]);
+      ir::ForEachBlock(module, module[loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
+      if (is_bound) return true;
+    }
+    const auto& params = context_.program.function(site.function).params;
+    const auto param = std::ranges::find(params, name, &ir::Param::name);
+    if (param == params.end() || depth == kLongestWay) return false;
+    return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
+      const ir::Module& calling = context_.program.module_of(caller.function);
+      const ir::Expr& call = calling[caller.expr];
+      if (call.kind != ir::ExprKind::Call) return false;
+      bool changes = false;
+      for (uint32_t i = 0; i < ir::ArgCount(calling, call); ++i) {
+        const ir::Arg arg = ir::ArgAt(calling, call, i);
+        if (!arg.keyword || arg.keyword == name) changes = changes || ChangesByRound({caller.function, arg.value}, depth + 1);
+      }
+      return changes;
+    });
   }
 
   void NoteCall(const Site& site, ValueId object) {
@@ -236,7 +324,8 @@ class Epochs {
     const ir::Module& module = context_.program.modules[module_id];
     const ir::StmtId stmt = context_.index.StatementOf(call);
     const ir::StmtId draw = DrawnBy(loop);
-    if (call.function != loop.iterable.function || !stmt || !draw || ir::ArgCount(module, module[call.expr]) != 1) return false;
+    if (call.function != loop.iterable.function || !stmt || !draw) return false;
+    if (module[call.expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call.expr]) != 1) return false;
     const ir::Tree& tree = context_.index.tree(module_id);
     const bool follows = module[stmt].begin >= module[draw].end && tree.Parent(stmt) == tree.Parent(draw);
     if (!follows && (loop.by_next || tree.Parent(stmt) != loop.loop)) return false;
@@ -334,7 +423,7 @@ class Epochs {
       if (Contains(told_, sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
-      if (Shuffles(sampler)) return sampler;
+      if (Shuffles(sampler)) return IsSeededAnew(sampler) ? std::nullopt : std::optional(sampler);
     }
     return std::nullopt;
   }
@@ -580,6 +669,8 @@ for epoch in range(epochs):
 
 * The sampler does not shuffle, or there is one epoch only.
 * Nothing is trained in the loop: the order of an evaluation does not matter.
+* The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand: each round writes
+  `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
   Transformers. Of a field, what Accelerate made of the loader is enough.
 * The loader or sampler is a class of the project's own, or `set_epoch` is called, in one of the files
