@@ -34,6 +34,28 @@ class Averages {
     return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == Coordinate::WorldSize;
   }
 
+  // A number that is no loss: of items or steps, `len(dataset) * 3 / 8`, or one that the program says itself.
+  bool IsCount(ValueId value) const {
+    if (!value) return false;
+    const variation::Value& node = context_.facts.values_store[value];
+    switch (node.kind) {
+      case ValueKind::Int:
+      case ValueKind::Float:
+      case ValueKind::Coordinate:
+        return true;
+      case ValueKind::Unary:
+      case ValueKind::Binary:
+      case ValueKind::Select:
+        return std::ranges::all_of(context_.facts.values_store.Kids(value), [&](ValueId kid) { return IsCount(kid); });
+      case ValueKind::Derived: {
+        const base::NameId made_by = context_.facts.values_store.OperationOf(node.a);
+        return made_by && context_.program.text(made_by) == "builtins.len";
+      }
+      default:
+        return false;
+    }
+  }
+
   // The division on the way to the loss, whose dividend came out of the wrapped model and was summed up by nobody.
   void VisitBackward(const KnownCall& backward) {
     const ir::ModuleId module_id = context_.program.funcs[backward.function].module;
@@ -42,7 +64,8 @@ class Averages {
     context_.values.AnyPart(backward.receiver, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
       const bool is_division = node.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(node.op) == ir::BinaryOp::Div;
-      if (is_division && IsWorldSize(context_.facts.values_store.Kids(part)[1])) quotient = part;
+      const bool is_share = is_division && IsWorldSize(context_.facts.values_store.Kids(part)[1]);
+      if (is_share && !IsCount(context_.facts.values_store.Kids(part)[0])) quotient = part;
       return quotient.has_value();
     });
     if (!quotient || IsSummedUp(backward.receiver)) return;
@@ -186,6 +209,8 @@ loss.backward()
 ## When it is silent
 
 * The loss holds sums over all ranks: gathered features, a count of tokens that was reduced.
+* What is divided is a number of items or steps, or one that the program says: a share of the data, the progress of
+  the training, the strength of a noise.
 * A communication hook is registered: it may sum.
 * The function reduces gradients itself, or calls one that communicates.
 
