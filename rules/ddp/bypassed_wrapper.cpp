@@ -32,6 +32,7 @@ class Backward {
     // What came out of the wrapper reduces gradients.
     const bool is_synced = IsSynced(value);
     const objects::FlowInto parts(context_.program, context_.index, backward_.function, loss);
+    if (WantsThoseOfInput(parts) || TakesThemItself() || StepsInput(parts)) return;
     for (const auto& [expr, fact] : context_.facts.functions[backward_.function].calls) {
       if (is_synced || module_[expr].kind != ir::ExprKind::Call || module_[expr].begin > module_[backward_.expr].begin) continue;
       const ir::ExprId model = BypassedIn(expr);
@@ -61,6 +62,49 @@ class Backward {
     const auto reads = [&](FuncId function) { return CountAttribute(context_, function, "grad") > 0; };
     const auto calls_reader = [&](const auto& call) { return call.second.function && reads(call.second.function); };
     return reads(backward_.function) || std::ranges::any_of(context_.facts.functions[backward_.function].calls, calls_reader);
+  }
+
+  // `delta.grad` of a variable that goes into the loss: an attack, a penalty.
+  bool WantsThoseOfInput(const objects::FlowInto& parts) const {
+    return std::ranges::any_of(context_.index.ExprsOf(module_id_, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      const bool is_gradient = context_.program.text(ir::AttrOf(module_[id])) == "grad" && FunctionAround(context_, module_id_, id) == backward_.function;
+      return is_gradient && GoesIn(ir::ObjectOf(module_[id]), parts);
+    });
+  }
+
+  bool GoesIn(ir::ExprId variable, const objects::FlowInto& parts) const {
+    if (module_[variable].kind != ir::ExprKind::Name) return false;
+    return std::ranges::any_of(context_.index.ExprsOf(module_id_, ir::ExprKind::Name), [&](ir::ExprId id) {
+      return ir::NameOf(module_[id]) == ir::NameOf(module_[variable]) && parts.Holds(id);
+    });
+  }
+
+  // It reads the gradients (`fisher[n] += p.grad ** 2`), and no optimizer steps behind them or in the loops around.
+  bool TakesThemItself() const {
+    if (CountAttribute(context_, backward_.function, "grad") == 0) return false;
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(backward_);
+    return std::ranges::none_of(context_.training.steps(), [&](const Site& step) {
+      if (step.function != backward_.function) return false;
+      if (module_[step.expr].begin > module_[backward_.expr].end) return true;
+      return std::ranges::any_of(context_.index.LoopsAround(step), [&](ir::StmtId loop) { return std::ranges::count(loops, loop) > 0; });
+    });
+  }
+
+  // `optimizer = Adam([image])`: the next to step trains variables that go into the loss, and no model.
+  bool StepsInput(const objects::FlowInto& parts) const {
+    bool is_any = false;
+    for (const Site& step : context_.training.steps()) {
+      if (step.function != backward_.function || module_[step.expr].begin < module_[backward_.expr].end || IsBehindNext(step)) continue;
+      const objects::KnownCall* made = MakerOf(step);
+      if (made == nullptr || made->function != backward_.function) return false;
+      const ir::Expr& params = module_[context_.index.ArgExpr(*made, "params")];
+      if (params.kind != ir::ExprKind::List && params.kind != ir::ExprKind::Tuple) return false;
+      for (const ir::ExprId each : ir::Items(module_, params)) {
+        if (!GoesIn(each, parts)) return false;
+      }
+      is_any = true;
+    }
+    return is_any;
   }
 
   // A call of a model whose gradients go into the loss, and on which way of calls.
@@ -189,13 +233,20 @@ class Backward {
     });
   }
 
-  // `torch.optim.SGD(net.parameters(), ...)` made the optimizer.
-  bool Trains(const Site& step, const std::vector<objects::ModelAt>& models) const {
-    const ValueId stepped = context_.facts.value(module_id_, ir::ObjectOf(module_[ir::CalleeOf(module_[step.expr])]));
+  // The call that made the optimizer of a step; none: nullptr.
+  const objects::KnownCall* MakerOf(const Site& step) const {
+    const ir::Expr& callee = module_[ir::CalleeOf(module_[step.expr])];
+    const ValueId stepped = callee.kind == ir::ExprKind::Attribute ? context_.facts.value(module_id_, ir::ObjectOf(callee)) : ValueId();
     const auto made = std::ranges::find_if(context_.index.known_calls(), [&](const objects::KnownCall& call) {
       return stepped && context_.facts.value(context_.program.funcs[call.function].module, call.expr) == stepped && context_.index.ArgExpr(call, "params");
     });
-    if (made == context_.index.known_calls().end()) return false;
+    return made == context_.index.known_calls().end() ? nullptr : &*made;
+  }
+
+  // `torch.optim.SGD(net.parameters(), ...)` made the optimizer.
+  bool Trains(const Site& step, const std::vector<objects::ModelAt>& models) const {
+    const objects::KnownCall* made = MakerOf(step);
+    if (made == nullptr) return false;
     const ir::Module& module = context_.program.module_of(made->function);
     const ir::ExprId params = context_.index.ArgExpr(*made, "params");
     const bool is_call = module[params].kind == ir::ExprKind::Call && module[ir::CalleeOf(module[params])].kind == ir::ExprKind::Attribute;
@@ -467,6 +518,8 @@ loss.backward()
 ## When it is silent
 
 * The loss is also made of what the wrapper returned, with gradients.
+* The gradients of the input are wanted (`delta.grad`, an optimizer of it), or the function reads the gradients itself
+  and no optimizer steps by them.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
 * The model may be in another wrapper instead, or the variable may hold something else; it is wrapped under a
   test that does not come out so where the model runs, or by code that is not seen to come first.
