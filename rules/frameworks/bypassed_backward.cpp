@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/claims.h"
+#include "analyzer/objects/local_flow.h"
 
 namespace allranks::rules {
 namespace {
@@ -44,6 +45,23 @@ bool AreNeverTogether(const Context& context, const objects::Site& a, const obje
   });
 }
 
+// `probe(output.detach()).mean()`: the loss is computed from what the wrapped model put out, and its gradients end there.
+bool EndsAtDetached(const Context& context, const objects::Site& loss) {
+  const objects::FlowInto parts(context.program, context.index, loss.function, loss.expr);
+  const ir::Module& module = context.program.module_of(loss.function);
+  bool is_detached = false;
+  for (const auto& [expr, fact] : context.facts.functions[loss.function].calls) {
+    if (module[expr].kind != ir::ExprKind::Call || !parts.Holds(expr)) continue;
+    const ir::Expr& callee = module[ir::CalleeOf(module[expr])];
+    const bool is_end = callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "detach";
+    is_detached = is_detached || is_end;
+    const bool is_helper = fact.kind == variation::CallKind::Function && !context.program.funcs[fact.function].owner;
+    const bool runs_wrapped = fact.kind == variation::CallKind::Known && context.knowledge[fact.entry].yield.mark;
+    if (!is_end && (is_helper || runs_wrapped)) return false;
+  }
+  return is_detached;
+}
+
 }  // namespace
 
 std::vector<BypassedBackward> BypassedBackwards(const Context& context,
@@ -64,6 +82,7 @@ std::vector<BypassedBackward> BypassedBackwards(const Context& context,
     if (taken_over == calls.end() || has_other_wrapper || !loss) continue;
     const objects::Site site{backward.function, backward.expr};
     if (AreNeverTogether(context, {taken_over->function, taken_over->expr}, site)) continue;
+    if (EndsAtDetached(context, {backward.function, loss})) continue;
     found.push_back({.backward = site, .loss = loss, .taken_over = &*taken_over});
   }
   return found;

@@ -79,7 +79,7 @@ engine.step()
 
 ## When it is silent
 
-* The loss does not come from the engine.
+* The loss does not come from the engine, or its gradients end at a `detach()` of what did.
 * A DDP wrapper is made in the same file, or the loss may be one of such a wrapper: which of the two it
   belongs to is not known.
 
