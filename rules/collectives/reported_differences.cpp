@@ -11,6 +11,7 @@
 #include "analyzer/objects/module_buffers.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/file_tests.h"
+#include "rules/counted_loops.h"
 
 namespace allranks::rules {
 namespace {
@@ -70,6 +71,32 @@ bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
     const ir::ModuleId module = context.program.funcs[site.function].module;
     return std::ranges::any_of(context.index.LoopsAround(site), [&](ir::StmtId loop) { return context.training.Trains(module, loop); });
   });
+}
+
+// A loop under `with model.no_sync():`, whose backwards reduce nothing.
+bool IsWithoutSync(const Context& context, ir::ModuleId module_id, ir::StmtId loop) {
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Tree& tree = context.index.tree(module_id);
+  for (ir::StmtId at = tree.Parent(loop); at; at = tree.Parent(at)) {
+    if (module[at].kind != ir::StmtKind::With) continue;
+    for (const ir::WithItem& item : ir::WithItemsOf(module, module[at])) {
+      if (module[item.context].kind != ir::ExprKind::Call) continue;
+      const ir::Expr& callee = module[ir::CalleeOf(module[item.context])];
+      if (callee.kind == ir::ExprKind::Attribute && context.program.text(ir::AttrOf(callee)) == "no_sync") return true;
+    }
+  }
+  return false;
+}
+
+// Rounds that differ in number and do no harm: they send nothing, or a count makes up for it in the loop around.
+bool DoesNotMatter(const Context& context, const traces::Difference& difference) {
+  if (difference.kind != DifferenceKind::TripCount || !difference.condition_expr || !difference.condition_function) return false;
+  const ir::ModuleId module_id = context.program.funcs[difference.condition_function].module;
+  const ir::StmtId loop = context.index.tree(module_id).StatementOf(difference.condition_expr);
+  if (!loop || context.program.modules[module_id][loop].kind != ir::StmtKind::For) return false;
+  if (EndsByCount(context, module_id, loop)) return true;
+  const bool is_backward = difference.culprit.kind == "gradient_reduction";
+  return is_backward && difference.culprit.function == difference.condition_function && IsWithoutSync(context, module_id, loop);
 }
 
 // The one that makes it likelier that the operation is there.
@@ -190,7 +217,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
   for (const traces::Difference& difference : context.analysis.differences) {
     if (IsOfOneRank(context, difference) || context.launch.NeverMakesGroup(context.program.funcs[difference.function].module)) continue;
     const StrategyUse use = UseOfStrategies(context, difference);
-    if (use == StrategyUse::RuledOut) continue;
+    if (use == StrategyUse::RuledOut || DoesNotMatter(context, difference)) continue;
     if (IsMadeUpFor(context, difference.culprit)) reported.made_up_for.insert(&difference);
     if (use == StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);
     const std::optional<objects::Site> look = MayBeFileTest(difference.kind) ? file_tests.Of(difference) : std::nullopt;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/counted_loops.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -159,8 +160,8 @@ class Shares {
 
   std::optional<LoaderLoop> CommunicatingLoop(ValueId loader) const {
     for (const LoaderLoop& loop : context_.loading.loops()) {
-      if (loop.by_next) continue;
       const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
+      if (loop.by_next || EndsByCount(context_, module, loop.loop)) continue;
       if (context_.values.MayBeSame(loop.loader, loader) && context_.training.Communicates(module, loop.loop)) return loop;
     }
     return std::nullopt;
@@ -252,6 +253,7 @@ for batch in loader:
 * The whole, or where the share ends, was computed from the number of ranks: padded or cut.
 * The loop communicates nothing; one reduction after it is fine.
 * `Join` or `join_uneven_inputs` lets ranks that are out of data stand in.
+* One count of steps ends the loop, and the `while` around it, on all ranks alike.
 * A `for` straight over the share is AR105's business.
 
 ## Fix
