@@ -592,7 +592,7 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
     const int32_t count = held.kid_count / 2;
     if (position < count && position >= -count) return kids[2 * ((position + count) % count) + 1];
   }
-  if (held.kind == ValueKind::Dict && held.op == 0 && key.kind == ValueKind::Str) {
+  if (held.kind == ValueKind::Dict && (held.op == 0 || held.op == kKeywordsOp) && key.kind == ValueKind::Str) {
     for (size_t i = 0; i + 1 < kids.size(); i += 2) {
       if (kids[i] == index) return kids[i + 1];
     }
@@ -603,7 +603,7 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
 
 ValueId ValueStore::KnownAttribute(ValueId object, NameId name) const {
   const Value& held = values_[object.index];
-  if (held.kind != ValueKind::Dict || held.op == 0 || !name) return {};
+  if (held.kind != ValueKind::Dict || (held.op != kAttributesOp && held.op != kPlacesOp) || !name) return {};
   const auto kids = Kids(object);
   for (size_t i = 0; i + 1 < kids.size(); i += 2) {
     if (NameId{values_[kids[i].index].a} == name) return kids[i + 1];

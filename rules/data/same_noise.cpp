@@ -36,7 +36,7 @@ class SameNoise {
 
  private:
   void Visit(const SeedPlace& place) {
-    if (!IsAlike(place) || !IsRunByAll(place.site)) return;
+    if (!IsAlike(place) || !IsRunByAll(place.site) || IsForAWhile(place.site) || IsForAWhile(place.helper)) return;
     const ir::ModuleId file = ModuleOf(place.site);
     if (IsReported(file) || IsSeededByRank(file) || IsOfModelParallel(file)) return;
     const KnownCall* fit = lightning_.FitAfter(place.site);
@@ -50,6 +50,22 @@ class SameNoise {
   // Once for each program of the checkout.
   bool IsReported(ir::ModuleId file) {
     return std::ranges::any_of(reported_, [&](ir::ModuleId other) { return calls_.IsOneProgram(file, other); });
+  }
+
+  // In `with torch.random.fork_rng():` the generator goes on afterwards as if nothing had been.
+  bool IsForAWhile(const Site& site) const {
+    const ir::ModuleId module_id = ModuleOf(site);
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    for (ir::StmtId at = tree.StatementOf(site.expr); at; at = tree.Parent(at)) {
+      if (module[at].kind != ir::StmtKind::With) continue;
+      for (const ir::WithItem& item : ir::WithItemsOf(module, module[at])) {
+        if (module[item.context].kind != ir::ExprKind::Call) continue;
+        const ValueId callee = context_.facts.value(module_id, ir::CalleeOf(module[item.context]));
+        if (callee && context_.values.External(callee) == "torch.random.fork_rng") return true;
+      }
+    }
+    return false;
   }
 
   // One number on all ranks, as far as can be seen: callers' arguments included.

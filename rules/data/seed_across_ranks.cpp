@@ -129,6 +129,7 @@ sampler = DistributedSampler(dataset, seed=args.seed)
 * The Trainer is given an `IterableDataset`: its first rank reads that, and sends the others their batches.
 * The Trainer's model is spread over all devices of one process (`device_map="auto"`), and no line of the
   repository starts ranks of it.
+* The seed holds for a while only (`with torch.random.fork_rng():`).
 * The seed, or what was drawn, was sent to all ranks by a collective.
 
 ## Fix
