@@ -190,11 +190,23 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   return finding;
 }
 
+// `if steps > 1: raise`: nobody gets here with a window of several micro-steps.
+bool IsNeverLonger(const Context& context, const AccumulationWindow& window) {
+  return window.period.length && std::ranges::any_of(context.reach.Guards(window.step.here), [&](const objects::Guard& guard) {
+    const variation::ValueId test = context.facts.value(context.program.funcs[guard.function].module, guard.test);
+    if (!test || context.values[test].kind != variation::ValueKind::Compare) return false;
+    const auto kids = context.facts.values_store.Kids(test);
+    const auto op = static_cast<ir::CompareOp>(context.values[test].op);
+    if (kids[0] != window.period.length || context.values.Int(kids[1]) != 1) return false;
+    return guard.holds ? op == ir::CompareOp::Eq || op == ir::CompareOp::LessEq : op == ir::CompareOp::NotEq || op == ir::CompareOp::Greater;
+  });
+}
+
 void CheckAccumulationWithoutNoSync(const Context& context, FindingSink& sink) {
   const Control control(context);
   std::vector<source::Span> seen;
   for (const AccumulationWindow& window : context.accumulation.windows()) {
-    if (window.has_other_optimizers) continue;
+    if (window.has_other_optimizers || IsNeverLonger(context, window)) continue;
     std::vector<objects::Site> backwards;
     for (const objects::GradientEvent& add : window.adds) {
       const source::Span span = SpanOf(context, add.call.site);
