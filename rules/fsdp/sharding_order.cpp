@@ -25,11 +25,12 @@ std::string_view IterableOf(const Context& context, const Site& name) {
   return {};
 }
 
-// `model.layers[0]`, or a variable that walks over `model.layers`.
+// `model.layers[0]`, or a variable that walks over `model.layers`, or over the model itself.
 bool IsPartOf(const Context& context, const Site& part, std::string_view root) {
   const ir::ModuleId module_id = context.program.funcs[part.function].module;
   const std::string prefix = std::string(root) + ".";
-  return TextOf(context, module_id, part.expr).starts_with(prefix) || IterableOf(context, part).find(prefix) != std::string_view::npos;
+  const std::string_view walked = IterableOf(context, part);
+  return TextOf(context, module_id, part.expr).starts_with(prefix) || walked == root || walked.find(prefix) != std::string_view::npos;
 }
 
 void VisitRoot(const Context& context, const KnownCall& root, FindingSink& sink) {

@@ -195,7 +195,12 @@ class Batches {
     const ValueId value = context_.index.Arg(loader, "batch_size");
     if (!batch || !value) return;
     const ir::ModuleId module_id = context_.program.funcs[loader.function].module;
-    const int divisions = DivisionsByRanks(value, 0);
+    const int divisions = DivisionsBy(Coordinate::WorldSize, value, 0);
+    if (divisions == 1 && DivisionsBy(Coordinate::LocalWorldSize, value, 0) > 0) {
+      return Report(module_id, {loader.function, batch},
+                    {"the batch size is divided by the number of ranks, and by the devices of a node again: the total batch is too small", {}},
+                    {"divide by the number of ranks only", {}});
+    }
     if (divisions > 1) {
       return Report(module_id, {loader.function, batch},
                     {"the batch size is divided by the number of ranks twice, so the total batch is too small", {}},
@@ -210,25 +215,25 @@ class Batches {
            {"divide it by the world size", {}});
   }
 
-  // How often the value, on one way through it, was divided by the number of ranks.
-  int DivisionsByRanks(ValueId id, int depth) const {
+  // How often the value, on one way through it, was divided by the number of ranks, or of those of a node.
+  int DivisionsBy(Coordinate divisor, ValueId id, int depth) const {
     constexpr int kDeepest = 12;
     if (!id || depth > kDeepest) return 0;
     const variation::Value& node = context_.facts.values_store[id];
     if (node.kind == ValueKind::Param) {
       const ValueId assumed = context_.facts.param(FuncId{node.a}, node.b);
-      return assumed == id ? 0 : DivisionsByRanks(assumed, depth + 1);
+      return assumed == id ? 0 : DivisionsBy(divisor, assumed, depth + 1);
     }
     const auto kids = context_.facts.values_store.Kids(id);
     if (node.kind == ValueKind::Binary) {
       const auto op = static_cast<ir::BinaryOp>(node.op);
       if (op == ir::BinaryOp::Mul) return 0;
       const bool divides = IsDivision(op) && context_.facts.values_store[kids[1]].kind == ValueKind::Coordinate &&
-                           static_cast<Coordinate>(context_.facts.values_store[kids[1]].op) == Coordinate::WorldSize;
-      return DivisionsByRanks(kids[0], depth + 1) + (divides ? 1 : 0);
+                           static_cast<Coordinate>(context_.facts.values_store[kids[1]].op) == divisor;
+      return DivisionsBy(divisor, kids[0], depth + 1) + (divides ? 1 : 0);
     }
     if (node.kind != ValueKind::Derived && node.kind != ValueKind::Unary) return 0;
-    return kids.size() == 1 ? DivisionsByRanks(kids[0], depth + 1) : 0;
+    return kids.size() == 1 ? DivisionsBy(divisor, kids[0], depth + 1) : 0;
   }
 
   bool Is(ir::ModuleId module, ir::ExprId expr, Coordinate coordinate) const {
