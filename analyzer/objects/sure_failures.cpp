@@ -185,7 +185,8 @@ bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id
   if (!object || name.starts_with("__") || std::ranges::binary_search(kMembersOfDictionary, name)) return false;
   const variation::Value& value = facts_.values_store[object];
   const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId();
-  return value.kind == ValueKind::Dict || (made_by && program_.text(made_by) == "__dict__");
+  const bool is_dictionary = value.kind == ValueKind::Dict && value.op != variation::kAttributesOp && value.op != variation::kPlacesOp;
+  return is_dictionary || (made_by && program_.text(made_by) == "__dict__");
 }
 
 // What a call runs, where it names a function of this file or one that it takes from a file that was surely found.

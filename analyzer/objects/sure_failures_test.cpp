@@ -105,6 +105,7 @@ TEST_F(SureFailuresTest, AnAttributeOfADictionary) {
   EXPECT_TRUE(IsFailed("def f():\n  args = {'epochs': 1}\n  x = args.epochs\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed("def f(args):\n  args = vars(args)\n  x = args.get('epochs')\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed("def f(args):\n  options = vars(args)\n  x = args.epochs\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("from types import SimpleNamespace\ndef f():\n  args = SimpleNamespace(epochs=1)\n  x = args.epochs\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed("class D(dict):\n  pass\ndef f():\n  args = D({'epochs': 1})\n  x = args.epochs\n  print(\"here\")\n"));
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/ir/bindings.h"
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/traces/conditions.h"
 #include "rules/collectives/difference_finding.h"
@@ -172,8 +173,22 @@ variation::FuncId FunctionOfOrigin(const Context& context, const traces::Differe
   return tested.function;
 }
 
-// What is tested comes from a function that only evaluates, over data that no sampler is seen to deal out: whole evaluations on each rank
-// come to the same result.
+// `for batch in reader.batches("dev")`, a generator of the project, whatever counts it or shows its progress.
+bool GoesOverGenerator(const Context& context, variation::FuncId function) {
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  bool goes = false;
+  ir::ForEachStmtIn(module, context.program.function(function).body, [&](const ir::Stmt& stmt) {
+    const variation::ValueId iterable = stmt.kind == ir::StmtKind::For ? context.facts.value(module_id, ir::AssignedOf(stmt)) : variation::ValueId();
+    goes = goes || (iterable && context.values.AnyPart(iterable, [&](variation::ValueId part) {
+      return context.values[part].kind == variation::ValueKind::Partial && context.values[part].op != 0;
+    }));
+  });
+  return goes;
+}
+
+// What is tested comes from a function that evaluates what a generator of the project reads: no sampler or framework deals that out, and whole
+// evaluations on each rank come to the same result.
 bool IsOfWholeEvaluation(const Context& context, const traces::Difference& difference) {
   if (!difference.axes.has(knowledge::Axis::Data)) return false;
   const variation::FuncId function = FunctionOfOrigin(context, difference);
@@ -181,10 +196,7 @@ bool IsOfWholeEvaluation(const Context& context, const traces::Difference& diffe
   const bool evaluates = std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
     return call.function == function && objects::AreGradientsOff(context.program, context.values, context.facts, context.index, {call.function, call.expr});
   });
-  const auto is_dealt_out = [&](const objects::LoaderLoop& loop) {
-    return loop.iterable.function == function && context.loading.IsDealtOut(loop.loader);
-  };
-  return evaluates && std::ranges::none_of(context.loading.loops(), is_dealt_out);
+  return evaluates && GoesOverGenerator(context, function);
 }
 
 std::vector<OneSource> BySource(const Context& context) {

@@ -103,11 +103,12 @@ class Epochs {
   }
 
   // `DistributedSampler(data, seed=epoch)` in each round: a value that a loop around it, or around a call that hands it over, changes.
-  bool IsSeededAnew(ValueId sampler) const {
+  bool IsSeededAnew(ValueId sampler, ir::ModuleId program) {
     if (!context_.values.MadeWith(sampler, "seed")) return false;
     return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
       const ir::ExprId seed = context_.index.ArgExpr(made, "seed");
-      return seed && context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && ChangesByRound({made.function, seed});
+      return seed && IsOfProgram(program, context_.program.funcs[made.function].module) &&
+             context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && ChangesByRound({made.function, seed});
     });
   }
 
@@ -423,7 +424,7 @@ class Epochs {
       if (Contains(told_, sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
-      if (Shuffles(sampler)) return IsSeededAnew(sampler) ? std::nullopt : std::optional(sampler);
+      if (Shuffles(sampler)) return IsSeededAnew(sampler, module) ? std::nullopt : std::optional(sampler);
     }
     return std::nullopt;
   }
@@ -669,8 +670,8 @@ for epoch in range(epochs):
 
 * The sampler does not shuffle, or there is one epoch only.
 * Nothing is trained in the loop: the order of an evaluation does not matter.
-* The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand: each round writes
-  `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
+* The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
+  each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
   Transformers. Of a field, what Accelerate made of the loader is enough.
 * The loader or sampler is a class of the project's own, or `set_epoch` is called, in one of the files

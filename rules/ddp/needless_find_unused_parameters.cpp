@@ -110,8 +110,8 @@ model = DDP(Net())
 * A part runs only where gradients are switched off (`torch.no_grad()`): its parameters get none.
 * Only a method of a part is called (`self.encoder.encode(x)`), or one of a list (`self.heads[task](x)`,
   `self.blocks[:depth]`), or a part in a loop that may make no round or end early.
-* The output of a part is detached or not read, or leaves the model's `forward` beside others, so that it may not
-  be in the loss.
+* The output of a part is detached or not read, or leaves the model's `forward` beside others, so that it may
+  not be in the loss.
 * Of what a module of a library computes only a part is read (`self.bert(x).last_hidden_state`).
 * The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its
   constructor was given.

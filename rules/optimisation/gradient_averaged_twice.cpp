@@ -209,8 +209,8 @@ loss.backward()
 ## When it is silent
 
 * The loss holds sums over all ranks: gathered features, a count of tokens that was reduced.
-* What is divided is a number of items or steps, or one that the program says: a share of the data, the progress of
-  the training, the strength of a noise.
+* What is divided is a number of items or steps, or one that the program says: a share of the data, the
+  progress of the training, the strength of a noise.
 * A communication hook is registered: it may sum.
 * The function reduces gradients itself, or calls one that communicates.
 
