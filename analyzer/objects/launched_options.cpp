@@ -95,20 +95,6 @@ std::vector<LaunchedOptions::Declaration> LaunchedOptions::DeclarationsOf(ir::Mo
   return found;
 }
 
-bool LaunchedOptions::IsLeftOut(ir::ModuleId module, ValueId value) const {
-  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
-  const bool has_default = std::ranges::any_of(declarations, [&](const Declaration& each) { return each.usual && !values_.IsNone(each.usual); });
-  if (declarations.empty() || has_default) return false;
-  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a));
-  bool has_line = false;
-  for (const LaunchLine& line : lines_) {
-    if (!MayStart(line, module)) continue;
-    if (std::ranges::any_of(line.options, [&](const GivenOption& given) { return base::OptionAttribute(given.name) == name; })) return false;
-    has_line = true;
-  }
-  return has_line;
-}
-
 bool LaunchedOptions::IsOption(ir::ModuleId module, ValueId value) const { return !DeclarationsOf(module, value).empty(); }
 
 bool LaunchedOptions::MayBe(ir::ModuleId module, ValueId value, ValueId wanted) const {

@@ -35,9 +35,6 @@ class LaunchedOptions {
     return IsAlways(module, value, number, also, 0);
   }
 
-  // Whether a value, used in `module`, is an option without a default (`--seed`, that is None) which no line gives, of a program that lines start.
-  bool IsLeftOut(ir::ModuleId module, ValueId value) const;
-
   // Whether a value, used in `module`, is an option of the programs that the module is part of, and whether such an option can
   // be `wanted`: not if all declarations list what it may be (`choices`) and neither list nor default has that.
   bool IsOption(ir::ModuleId module, ValueId value) const;

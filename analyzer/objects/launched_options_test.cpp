@@ -57,20 +57,6 @@ TEST_F(LaunchedOptionsTest, ALineOfAnUnknownFileMayMeanThisOne) {
   EXPECT_TRUE(IsAlwaysOne(kOne, {line}));
 }
 
-TEST_F(LaunchedOptionsTest, AnOptionThatNoLineGivesIsLeftOut) {
-  const auto is_left_out = [&](const std::string& declaration, const LaunchLines& lines) {
-    Read("import argparse\nparser = argparse.ArgumentParser()\n" + declaration + "args = parser.parse_args()\nasked(args.seed)\n");
-    const LaunchedOptions options(program(), knowledge(), facts(), index(), lines);
-    return options.IsLeftOut(ir::ModuleId{0}, facts().value(ir::ModuleId{0}, Asked().expr));
-  };
-  const std::string seed = "parser.add_argument(\"--seed\", type=int, default=None)\n";
-  EXPECT_TRUE(is_left_out(seed, {Gives("train.py", "--lr", "1")}));
-  EXPECT_FALSE(is_left_out(seed, {Gives("train.py", "--seed", "1")}));
-  EXPECT_FALSE(is_left_out(seed, {Gives("other.py", "--lr", "1")}));
-  EXPECT_FALSE(is_left_out(seed, {}));
-  EXPECT_FALSE(is_left_out("parser.add_argument(\"--seed\", type=int, default=0)\n", {Gives("train.py", "--lr", "1")}));
-}
-
 TEST_F(LaunchedOptionsTest, WithoutADefaultNothingIsKnown) {
   EXPECT_FALSE(IsAlwaysOne("    parser.add_argument(\"--accum-iter\", type=int)\n", {}));
   EXPECT_FALSE(IsAlwaysOne("    parser.add_argument(\"--accum-iter\", default=8)\n", {}));

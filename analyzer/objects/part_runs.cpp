@@ -178,7 +178,9 @@ bool PartRuns::IsPartOfOutput(const Site& read) const {
   const auto targets = id && module[id].kind == ir::StmtKind::Assign ? ir::TargetsOf(module, module[id]) : ir::ExprList{};
   const base::NameId name = targets.size() == 1 ? NameOrNone(module, targets[0]) : base::NameId::None();
   if (!name) return false;
-  return std::ranges::any_of(ReadsOf(read.function, name, module[id].end, program_.function(read.function).end), takes_part);
+  // `x.shape` beside `self.norm(x)` takes no part of it.
+  const std::vector<ir::ExprId> reads = ReadsOf(read.function, name, module[id].end, program_.function(read.function).end);
+  return !reads.empty() && std::ranges::all_of(reads, takes_part);
 }
 
 // Under no condition of its function, and in no loop that may make no round or end early.

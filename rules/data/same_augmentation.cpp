@@ -369,7 +369,6 @@ class EqualWorkers {
     finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped, or seed the workers by rank in "
                     "`worker_init_fn`", {}};
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
-    if (context_.options.IsLeftOut(ModuleOf(seed.site), seed.seed)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));

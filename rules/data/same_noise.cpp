@@ -329,7 +329,6 @@ class SameNoise {
     finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped: all ranks start with the same "
                     "weights and draw their own noise", {}};
     if (is_module_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
-    if (context_.options.IsLeftOut(ModuleOf(seed.site), seed.seed)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     if (IsDropout(draw)) finding.confidence = Confidence::Possible;
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
