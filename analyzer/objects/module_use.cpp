@@ -23,14 +23,14 @@ struct ModuleUses::Visit {
   ModuleUse* use = nullptr;
   std::vector<FuncId> on_way;
   std::vector<base::NameId> given;    // fields that hold what the constructor was given
-  std::vector<base::NameId> library;  // fields that hold what a library makes
-  // Fields that hold lists of modules of which is not known what is in them, and how much of these runs at most.
-  struct List {
+  // Fields that hold what a library makes, or lists of modules, of which is not known what is in them, and how much of these runs at most.
+  struct Closed {
     base::NameId field;
+    bool is_list = false;
     bool is_read = false;
     PartRun run = PartRun::Partly;
   };
-  std::vector<List> lists;
+  std::vector<Closed> closed;
   bool escapes = false;  // the object itself is handed to code that is not followed
 };
 
@@ -97,8 +97,8 @@ ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   ModuleUse use;
   use.has_frozen = SpeaksOfRequiresGrad(class_id);
   use.has_unknown = MadeBy(class_id).has_unknown;
-  std::vector<base::NameId> given, library;
-  std::vector<Visit::List> lists;
+  std::vector<base::NameId> given;
+  std::vector<Visit::Closed> closed;
   for (const Field& field : FieldsOf(class_id)) {
     const auto is_instance = [&](ValueId leaf) { return facts_.values_store[leaf].kind == ValueKind::Instance; };
     if (HoldsParameters(field.value)) {
@@ -110,17 +110,17 @@ ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
                            .is_tensor = IsTensor(field.value),
                            .run = PartRun::Partly});
     }
-    if (field.name && IsOfLibrary(field.value)) library.push_back(field.name);
+    if (field.name && IsOfLibrary(field.value)) closed.push_back({.field = field.name, .is_list = false});
     const bool is_list = values_.IsA(field.value, "torch.nn.ModuleList") || values_.IsA(field.value, "torch.nn.ModuleDict");
-    if (field.name && field.value && is_list && !HoldsParameters(field.value)) lists.push_back({.field = field.name});
+    if (field.name && field.value && is_list && !HoldsParameters(field.value)) closed.push_back({.field = field.name, .is_list = true});
     if (field.value && facts_.values_store[field.value].kind == ValueKind::Param) given.push_back(field.name);
   }
   const base::NameId name = program_.names->Find("forward");
   const FuncId forward = name ? program_.FindMethod(class_id, name) : FuncId::None();
   if (!forward) return use;
-  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .given = std::move(given), .library = std::move(library), .lists = std::move(lists), .escapes = false};
+  Visit visit{.class_id = class_id, .use = &use, .on_way = {}, .given = std::move(given), .closed = std::move(closed), .escapes = false};
   FollowForward(forward, {}, visit);
-  use.has_partly = use.has_partly || std::ranges::any_of(visit.lists, [](const Visit::List& list) { return list.is_read && list.run != PartRun::Whole; });
+  use.has_partly = use.has_partly || std::ranges::any_of(visit.closed, [](const Visit::Closed& each) { return each.is_read && each.run != PartRun::Whole; });
   const auto& bases = program_.classes[class_id].external_bases;
   const bool bases_known = std::ranges::all_of(bases, [&](base::NameId base) {
     const knowledge::ClassId known = knowledge_.FindClass(base);
@@ -274,11 +274,14 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
   const ir::ExprId call = index_.tree(program_.funcs[read.function].module).Parent(read.expr);
   const bool is_called = call && module[call].kind == ir::ExprKind::Call && ir::CalleeOf(module[call]) == read.expr;
   if (is_called && std::ranges::find(visit.given, field) != visit.given.end()) visit.use->has_given = true;
-  if (field && std::ranges::find(visit.library, field) != visit.library.end() && runs_.IsPartOfOutput(read)) visit.use->has_partly = true;
-  for (Visit::List& list : visit.lists) {
-    if (list.field != field) continue;
-    list.is_read = true;
-    list.run = std::max(list.run, runs_.Of(read));
+  for (Visit::Closed& each : visit.closed) {
+    if (each.field != field) continue;
+    const std::optional<PartRun> run = each.is_list ? std::optional(runs_.Of(read)) : runs_.OfLibrary(read);
+    if (!run) continue;
+    each.is_read = true;
+    const std::vector<Guard> guards = reach_.Guards(read);
+    const bool is_asked_for = std::ranges::all_of(guards, [&](const Guard& guard) { return FailsOtherwise(guard) || runs_.AsksForField(guard, field); });
+    if (is_asked_for) each.run = std::max(each.run, *run);
   }
   for (PartUse& part : visit.use->parts) {
     if (part.field != field || (part.use == Use::Always && part.run == PartRun::Whole)) continue;
@@ -287,7 +290,7 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
     // A test of the part itself (`if self.part is not None`) asks whether it was made; one of an option that nobody
     // sets comes out the same each time.
     std::erase_if(guards, [&](const Guard& guard) {
-      if (FailsOtherwise(guard)) return true;
+      if (FailsOtherwise(guard) || (field && guard.function == read.function && runs_.AsksForField(guard, field))) return true;
       const ir::Module& of_guard = program_.module_of(guard.function);
       const ir::Tree& tree = index_.tree(program_.funcs[read.function].module);
       const ValueId test = facts_.value(program_.funcs[guard.function].module, guard.test);

@@ -160,7 +160,7 @@ PartRun PartRuns::Result(const Site& call) const {
   return best;
 }
 
-bool PartRuns::IsPartOfOutput(const Site& read) const {
+std::optional<PartRun> PartRuns::OfLibrary(const Site& read) const {
   const ir::ModuleId module_id = program_.funcs[read.function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::Tree& tree = index_.tree(module_id);
@@ -172,15 +172,28 @@ bool PartRuns::IsPartOfOutput(const Site& read) const {
            module[ir::RightOf(module[parent])].kind == ir::ExprKind::Constant;
   };
   const ir::ExprId parent = tree.Parent(read.expr);
-  if (!parent || module[parent].kind != ir::ExprKind::Call || ir::CalleeOf(module[parent]) != read.expr) return true;
-  if (tree.Parent(parent)) return takes_part(parent);
+  const auto whole_unless = [](bool is_part) { return is_part ? PartRun::Partly : PartRun::Whole; };
+  // `self.patch_embed.patch_size` is a number.
+  if (parent && module[parent].kind == ir::ExprKind::Attribute && !IsMethodCall(read, program_.text(ir::AttrOf(module[parent])))) return std::nullopt;
+  if (!parent || module[parent].kind != ir::ExprKind::Call || ir::CalleeOf(module[parent]) != read.expr) return PartRun::Partly;
+  if (tree.Parent(parent)) return whole_unless(takes_part(parent));
   const ir::StmtId id = tree.StatementOf(parent);
   const auto targets = id && module[id].kind == ir::StmtKind::Assign ? ir::TargetsOf(module, module[id]) : ir::ExprList{};
   const base::NameId name = targets.size() == 1 ? NameOrNone(module, targets[0]) : base::NameId::None();
-  if (!name) return false;
-  // `x.shape` beside `self.norm(x)` takes no part of it.
+  if (!name) return PartRun::Whole;
+  // `x.shape` beside `self.block(x)` is one read of many.
   const std::vector<ir::ExprId> reads = ReadsOf(read.function, name, module[id].end, program_.function(read.function).end);
-  return !reads.empty() && std::ranges::all_of(reads, takes_part);
+  return whole_unless(!reads.empty() && std::ranges::all_of(reads, takes_part));
+}
+
+bool PartRuns::AsksForField(const Guard& guard, base::NameId field) const {
+  const ir::Module& module = program_.module_of(guard.function);
+  const ir::Function& function = program_.function(guard.function);
+  ir::ExprId asked = guard.test;
+  if (module[asked].kind == ir::ExprKind::Unary) asked = ir::OperandOf(module[asked]);
+  if (module[asked].kind == ir::ExprKind::Compare) asked = ir::CalleeOf(module[asked]);
+  return module[asked].kind == ir::ExprKind::Attribute && ir::AttrOf(module[asked]) == field && !function.params.empty() &&
+         NameOrNone(module, ir::ObjectOf(module[asked])) == function.params[0].name;
 }
 
 // Under no condition of its function, and in no loop that may make no round or end early.

@@ -2,6 +2,7 @@
 // that nothing is computed from are less.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,10 @@ class PartRuns {
       : program_(program), facts_(facts), index_(index), reach_(reach), values_(values) {}
 
   PartRun Of(const Site& read) const { return Run(read, {}, 0); }
-  // Whether what a module of a library is read for is less than the whole of what it computes.
-  bool IsPartOfOutput(const Site& read) const;
+  // The same of a module of a library, which may compute more than what is read of it; none where it runs nothing.
+  std::optional<PartRun> OfLibrary(const Site& read) const;
+  // Whether a place is asked for only after a test of this field of the object: `if self.part is not None: x = self.part(x)`.
+  bool AsksForField(const Guard& guard, base::NameId field) const;
 
  private:
   using Path = std::vector<uint32_t>;  // which element of what an iteration deals out, innermost first

@@ -133,16 +133,18 @@ class Epochs {
     const auto& params = context_.program.function(site.function).params;
     const auto param = std::ranges::find(params, name, &ir::Param::name);
     if (param == params.end() || depth == kLongestWay) return false;
+    const size_t own = context_.program.funcs[site.function].owner ? 1 : 0;
+    const size_t place = static_cast<size_t>(param - params.begin());
     return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
       const ir::Module& calling = context_.program.module_of(caller.function);
       const ir::Expr& call = calling[caller.expr];
       if (call.kind != ir::ExprKind::Call) return false;
-      bool changes = false;
       for (uint32_t i = 0; i < ir::ArgCount(calling, call); ++i) {
         const ir::Arg arg = ir::ArgAt(calling, call, i);
-        if (!arg.keyword || arg.keyword == name) changes = changes || ChangesByRound({caller.function, arg.value}, depth + 1);
+        const bool is_it = arg.keyword ? arg.keyword == name : i + own == place;
+        if (is_it && ChangesByRound({caller.function, arg.value}, depth + 1)) return true;
       }
-      return changes;
+      return false;
     });
   }
 
