@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/knowledge/words.h"
 #include "analyzer/traces/callers.h"
@@ -114,6 +115,12 @@ class LedgerWalk {
     Assumptions assumed;
     if (!IsProgram(state_, func)) assumed.Add(Assumption::CallerUnknown);
     if (limited_.contains(func.index) || beyond_.contains(func.index)) assumed.Add(Assumption::BoundReached);
+    const bool names_all_ranks = IsBeyondWorlds({.named = NamedIn(trace)});
+    // What was noted counts for such functions alone, or for all others.
+    if (names_all_ranks != std::exchange(names_all_ranks_, names_all_ranks)) {
+      seen_.clear();
+      exits_.clear();
+    }
     Visit(trace, assumed);
   }
 
@@ -124,6 +131,23 @@ class LedgerWalk {
   }
 
  private:
+  // The ranks that the conditions of a trace ask for one by one, bit n for rank n. Taken together they may say what each rank of a job
+  // of one size does (`case 0:`, `case 1 | 2:`), and larger jobs are not looked at.
+  uint64_t NamedIn(TraceId id) {
+    const auto [found, is_new] = named_in_.try_emplace(id.index);
+    if (!is_new) return found->second;
+    const TraceKind kind = traces_[id].kind;
+    uint64_t named = kind == TraceKind::Choice || kind == TraceKind::Loop ? NamedBy(traces_[id].value) : 0;
+    for (const TraceId kid : traces_.Kids(id)) named |= NamedIn(kid);
+    return named_in_[id.index] = named;
+  }
+
+  uint64_t NamedBy(ValueId condition) const {
+    Mentions mentions;
+    if (condition) MentionCollector(state_.values, &mentions).Collect(condition);
+    return mentions.named;
+  }
+
   // Each node once for each set of assumptions that leads to it: sets are few, so this ends soon.
   void Visit(TraceId id, Assumptions assumed) {
     const Trace& trace = traces_[id];
@@ -176,6 +200,12 @@ class LedgerWalk {
   // A condition that coordinates and constants decide is exact; of any other it is assumed that it is one value.
   Assumptions OfCondition(ValueId condition) {
     if (!condition) return {};
+    Assumptions assumed = OfItself(condition);
+    if (names_all_ranks_ && NamedBy(condition) != 0) assumed.Add(Assumption::BoundReached);
+    return assumed;
+  }
+
+  Assumptions OfItself(ValueId condition) {
     const auto [found, is_new] = of_conditions_.try_emplace(condition.index);
     if (!is_new) return found->second;
     Assumptions assumed;
@@ -210,6 +240,8 @@ class LedgerWalk {
   std::unordered_map<uint32_t, Assumptions> by_site_;
   std::unordered_map<uint32_t, Assumptions> of_conditions_;
   std::unordered_map<uint32_t, Assumptions> exits_;
+  std::unordered_map<uint32_t, uint64_t> named_in_;   // by trace
+  bool names_all_ranks_ = false;     // of the function that the walk began in
 };
 
 // Functions whose trace stands in that of another one.

@@ -202,6 +202,13 @@ class Formats(CliTest):
         properties = json.loads((self.root / "all.sarif").read_text())["runs"][0]["results"][0]["properties"]
         self.assertEqual(properties["allranks/verify"]["verdict"], "reproduced")
 
+    def test_ranks_that_are_named_one_by_one_prove_nothing_of_larger_jobs(self):
+        self.write("train.py", "import torch\nimport torch.distributed as dist\n\n\ndef main():\n    dist.init_process_group('gloo')\n    x = torch.ones(1)\n"
+                               "    match dist.get_rank():\n        case 0:\n            dist.all_reduce(x)\n        case 1 | 2:\n            dist.all_reduce(x)\n"
+                               "        case _:\n            print(x)\n\n\nmain()\n")
+        coverage = self.run_allranks("check", "--coverage").out
+        self.assertRegex(coverage, r"unknown +2 ")
+
     def test_statistics_and_coverage(self):
         self.assertRegex(self.run_allranks("check", "--statistics").out, r"^ +1  AR101  rank-guarded-collective\n")
         coverage = self.run_allranks("check", "--coverage").out
