@@ -9,7 +9,7 @@ import time
 from support import ALLRANKS, GUARDED, CliTest, main
 
 # Functions that call one another in circles and ask for the rank: an analysis of minutes.
-FUNCTIONS = 6000
+FUNCTIONS = 60000
 LONG_WORK = "import torch.distributed as dist\nrank = dist.get_rank()\n" + "".join(
     f"def f{i}(r):\n  if r == {i}: return f{(i + 1) % FUNCTIONS}(r + 1)\n  if r == 0: dist.barrier()\n  f{(i * 7919 + 13) % FUNCTIONS}(r)\n"
     for i in range(FUNCTIONS)) + "f0(rank)\n"
