@@ -94,7 +94,9 @@ void MissingOptions::AddCall(ir::ModuleId module_id, ir::ExprId id, Options& opt
     const bool is_unknown_name = is_adding && arg.kind == ir::ArgKind::Positional && module[arg.value].kind != ir::ExprKind::Constant;
     const bool is_namespace = name == "parse_args" && is_named && program_.text(arg.keyword) == "namespace";
     if (is_setting && is_named) options.names.emplace(program_.text(arg.keyword));
-    if (((is_setting || is_adding) && is_spread) || is_unknown_name || is_namespace) options.is_open = true;
+    // `ArgumentParser(parents=[parser_of_the_library()])`
+    const bool has_parents = is_named && program_.text(arg.keyword) == "parents";
+    if (((is_setting || is_adding) && is_spread) || is_unknown_name || is_namespace || has_parents) options.is_open = true;
     if (IsUnseen(module_id, ir::CalleeOf(call)) && IsOfParser(module_id, arg.value)) options.is_open = true;
   }
 }

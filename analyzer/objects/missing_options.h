@@ -3,7 +3,7 @@
 // An option is missing where all that the object may be was parsed by argparse, and nothing in the files of the program could name the
 // option: no text (`add_argument("--seed")`, `dest="seed"`, `hasattr(args, "seed")`), no argument of `set_defaults` and no assignment
 // to an attribute of that name, of whatever object but one of a class of the project.
-// Nothing is missing in programs that make options from what is no text of them: by parsers that others fill, by `setattr`, by
+// Nothing is missing in programs that make options from what is no text of them: by parsers that others fill, by parents of parsers, by `setattr`, by
 // the dictionary of the object (`vars(args).update(settings)`), by settings that are spread into a call, or in functions that are not read.
 //
 // Not sound where a library sets attributes of an object that is handed to it.

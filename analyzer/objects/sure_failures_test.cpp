@@ -97,6 +97,7 @@ TEST_F(SureFailuresTest, AnOptionThatNoParserHas) {
   EXPECT_FALSE(IsFailed(parser + "parser.set_defaults(seed=1)\ndef f(args):\n  x = args.seed\n" + end));
   EXPECT_FALSE(IsFailed(parser + "def f(args):\n  vars(args).update(load())\n  x = args.seed\n" + end));
   EXPECT_FALSE(IsFailed(parser + "def g(args, settings):\n  for k, v in settings:\n    setattr(args, k, v)\ndef f(args):\n  x = args.seed\n" + end));
+  EXPECT_FALSE(IsFailed("import argparse, common\nparser = argparse.ArgumentParser(parents=[common.parser()])\ndef f(args):\n  x = args.seed\n" + end));
   EXPECT_FALSE(IsFailed(parser + "def f(args, more=None):\n  x = more.seed\n" + end));
 }
 
