@@ -122,8 +122,9 @@ bool MissingOptions::IsUnseen(ir::ModuleId module, ir::ExprId callee) const {
   const ValueId called = facts_.value(module, callee);
   if (!called) return true;
   const variation::Value& value = values_[called];
-  const bool is_of_library = value.kind == ValueKind::External && !program_.IsUnread(base::NameId{value.a});
-  return !is_of_library && value.kind != ValueKind::Function && value.kind != ValueKind::Class && value.kind != ValueKind::BoundExternal;
+  // A library may write into what it is handed (`timm.utils.init_distributed_device(args)`); Python's own functions do not.
+  const bool is_of_python = value.kind == ValueKind::External && program_.text(base::NameId{value.a}).starts_with("builtins.");
+  return !is_of_python && value.kind != ValueKind::Function && value.kind != ValueKind::Class && value.kind != ValueKind::BoundExternal;
 }
 
 bool MissingOptions::IsOfParser(ir::ModuleId module, ir::ExprId object) const {
@@ -132,10 +133,18 @@ bool MissingOptions::IsOfParser(ir::ModuleId module, ir::ExprId object) const {
 }
 
 void MissingOptions::AddTargets(ir::ModuleId module_id, const ir::Stmt& stmt, Options& options) const {
+  if (stmt.kind == ir::StmtKind::AnnAssign || stmt.kind == ir::StmtKind::For) return AddTarget(module_id, ir::ValueOf(stmt), options);
   if (stmt.kind != ir::StmtKind::Assign) return;
+  for (const ir::ExprId target : ir::TargetsOf(program_.modules[module_id], stmt)) AddTarget(module_id, target, options);
+}
+
+// `args.rank`, and each part of `args.rank, args.gpu`.
+void MissingOptions::AddTarget(ir::ModuleId module_id, ir::ExprId target, Options& options) const {
   const ir::Module& module = program_.modules[module_id];
-  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-    if (module[target].kind != ir::ExprKind::Attribute) continue;
+  const ir::ExprKind kind = module[target].kind;
+  if (kind == ir::ExprKind::Tuple || kind == ir::ExprKind::List) {
+    for (const ir::ExprId part : ir::Items(module, module[target])) AddTarget(module_id, part, options);
+  } else if (kind == ir::ExprKind::Attribute) {
     const ValueId object = facts_.value(module_id, ir::ObjectOf(module[target]));
     const bool is_of_class = object && values_[object].kind == ValueKind::Instance;
     if (!is_of_class) options.names.emplace(program_.text(ir::AttrOf(module[target])));

@@ -4,9 +4,10 @@
 // option: no text (`add_argument("--seed")`, `dest="seed"`, `hasattr(args, "seed")`), no argument of `set_defaults` and no assignment
 // to an attribute of that name, of whatever object but one of a class of the project.
 // Nothing is missing in programs that make options from what is no text of them: by parsers that others fill, by parents of parsers, by `setattr`, by
-// the dictionary of the object (`vars(args).update(settings)`), by settings that are spread into a call, or in functions that are not read.
+// the dictionary of the object (`vars(args).update(settings)`), by settings that are spread into a call, or in functions that are not read, those of
+// libraries included.
 //
-// Not sound where a library sets attributes of an object that is handed to it.
+// Not sound where the dictionary of the object (`vars(args)`) is handed to a function that writes into it.
 #pragma once
 
 #include <string>
@@ -44,6 +45,7 @@ class MissingOptions {
   Options Read(ir::ModuleId module) const;
   void AddCall(ir::ModuleId module, ir::ExprId call, Options& options) const;
   void AddTargets(ir::ModuleId module, const ir::Stmt& stmt, Options& options) const;
+  void AddTarget(ir::ModuleId module, ir::ExprId target, Options& options) const;
   std::string_view LastPart(ir::ModuleId module, ir::ExprId expr) const;
   bool IsChanged(ir::ModuleId module, ir::ExprId dictionary) const;
   bool IsUnseen(ir::ModuleId module, ir::ExprId callee) const;
