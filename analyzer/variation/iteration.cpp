@@ -236,6 +236,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     const ValueId parts[] = {store_.Derived(tables_.NameSymbol("key"), kids), inner.element};
     return {store_.Tuple(parts), inner.trip_count};
   }
+  if (is("keys") && kids.size() == 1) return {store_.Derived(tables_.NameSymbol("key"), kids), Iterate(site, Viewed(site, kids[0])).trip_count};
   if ((is("keys") || is("values")) && !kids.empty()) return Iterate(site, Viewed(site, kids[0]));
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
                                              "builtins.sorted", "itertools.cycle"}) {

@@ -136,6 +136,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
   }
   for (const char* asks_for_class : {"isinstance", "hasattr"}) store.SetUniform(NameSymbol(asks_for_class));
   store.SetLength(NameSymbol("builtins.len"), NameSymbol(kRounds));
+  store.SetKey(NameSymbol("key"), {NameSymbol("{}"), NameSymbol(kGrown), NameSymbol(kShrunk), NameSymbol(kRefilled), NameSymbol(kComprehended)});
   store.SetOperations({.environment = NameSymbol("environment"), .element = NameSymbol("element"), .item = NameSymbol("[]"), .get = NameSymbol("get"), .pop = NameSymbol("pop")},
                       *program.names);
   store.SetTexts(NameSymbol("builtins.str"), NameSymbol("f-string"));

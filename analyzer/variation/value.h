@@ -256,6 +256,12 @@ class ValueStore {
     length_ = length;
     rounds_ = rounds;
   }
+  // `key` is the operation that takes a key out of a mapping. Under which names a function files what it computes from a batch is
+  // said by its code; the keys of what is `built` item by item are seen.
+  void SetKey(uint32_t key, std::initializer_list<uint32_t> built) {
+    key_ = key;
+    built_ = built;
+  }
   // Whether a number was agreed on before: what cuts a sequence that differs is then the least of its lengths.
   bool IsAgreed(ValueId number, int depth = 0) const;
   // How long `items + filling` is on all ranks, where the filling makes up for what a rank has less than the most; else none.
@@ -291,6 +297,7 @@ class ValueStore {
   MarkId MarkOf(uint32_t symbol, std::span<const ValueId> kids) const;
   MarkId MarkOfEither(MarkId a, MarkId b) const;
   Axes LostBy(uint32_t symbol) const;
+  bool IsKeyOfUnseen(const Value& value, const Value& mapping) const;
   ValueId AskedForPresence(const Value& value, std::span<const ValueId> kids) const;
   Axes AxesOfPresence(ValueId id, Axes axes) const;
   std::optional<bool> InJob(ValueId condition) const;
@@ -329,6 +336,8 @@ class ValueStore {
   std::unordered_set<uint32_t> modes_;
   uint32_t length_ = 0;
   uint32_t rounds_ = 0;
+  uint32_t key_ = 0;
+  std::vector<uint32_t> built_;
   uint32_t environment_ = 0;
   uint32_t element_ = 0;
   uint32_t which_ = 0;

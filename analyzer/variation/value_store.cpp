@@ -178,7 +178,8 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     if (!HoldsKids(value.kind) && !is_uniform) {
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
       const bool is_number = value.kind == ValueKind::Derived && value.a == rounds_;
-      const Axes lost = is_number && !HasShapeMark(kid) ? knowledge::kSoftAxes : is_remote ? LostBy(value.a) : Axes{};
+      const bool is_settled = (is_number && !HasShapeMark(kid)) || IsKeyOfUnseen(value, inner);
+      const Axes lost = is_settled ? knowledge::kSoftAxes : is_remote ? LostBy(value.a) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & (kByNameOnly | kOneNode);
       if (value.kind == ValueKind::Derived && IsStructural(value.a)) value.flags |= inner.flags & kOfArguments;
@@ -213,6 +214,11 @@ ValueId ValueStore::LengthOfFilledUp(const Value& value, std::span<const ValueId
   if (!is_length || values_[kids[0].index].kind != ValueKind::Binary) return {};
   const auto sum = Kids(kids[0]);
   return sum.size() == 2 ? FilledUpTo(sum[0], sum[1]) : ValueId();
+}
+
+bool ValueStore::IsKeyOfUnseen(const Value& value, const Value& mapping) const {
+  if (value.kind != ValueKind::Derived || value.a != key_ || key_ == 0) return false;
+  return mapping.kind != ValueKind::Derived || std::ranges::find(built_, mapping.a) == built_.end();
 }
 
 // What functions of functions make of a rank, a path or a clock is a setting like any (`torch.device(rank).type`): a
