@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "analyzer/ir/tree.h"
+
 namespace allranks::objects {
 namespace {
 
@@ -111,9 +113,33 @@ class Gatherer {
     }
     if (expr.kind != ExprKind::Attribute) return;
     const std::string_view attr = Text(ir::AttrOf(expr));
-    if (attr == "parse_known_args" || attr == "parse_known_intermixed_args" || attr == "REMAINDER") out_.is_open = true;
+    const bool takes_any = attr == "parse_known_args" || attr == "parse_known_intermixed_args";
+    if (attr == "REMAINDER" || (takes_any && !IsParsedAgain(id))) out_.is_open = true;
     if (attr == "argv" && LastPart(ir::ObjectOf(expr)) == "sys") out_.is_open = true;
     if (attr == "local_rank" && LastPart(ir::ObjectOf(expr)) != "self") out_.reads_local_rank_option = true;
+  }
+
+  // `known, _ = parser.parse_known_args()`, to see which options to add, and `parser.parse_args()` below.
+  bool IsParsedAgain(ExprId method) {
+    if (!tree_) tree_.emplace(module_);
+    const ir::StmtId known = tree_->StatementOf(method);
+    if (!known || module_[known].kind == ir::StmtKind::Return) return false;
+    for (uint32_t i = 0; i < module_.exprs.size(); ++i) {
+      const ir::Expr& call = module_[ExprId{i}];
+      if (call.kind != ExprKind::Call || ir::ArgCount(module_, call) > 0 || call.begin < module_[method].end) continue;
+      const ir::Expr& callee = module_[ir::CalleeOf(call)];
+      const bool is_whole = callee.kind == ExprKind::Attribute && Text(ir::AttrOf(callee)) == "parse_args" &&
+                            LastPart(ir::ObjectOf(callee)) == LastPart(ir::ObjectOf(module_[method]));
+      if (is_whole && FollowsOn(tree_->StatementOf(ExprId{i}), known)) return true;
+    }
+    return false;
+  }
+  // In a block around the first, behind it.
+  bool FollowsOn(ir::StmtId second, ir::StmtId first) const {
+    for (ir::StmtId at = first; at && second; at = tree_->Parent(at)) {
+      if (at != second && tree_->BlockOf(at) == tree_->BlockOf(second)) return tree_->FunctionOf(at) == tree_->FunctionOf(second);
+    }
+    return false;
   }
 
   void NoteCall(const ir::Expr& call) {
@@ -219,6 +245,7 @@ class Gatherer {
   const ir::Module& module_;
   const base::Interner& names_;
   std::set<std::string_view> parsers_;
+  std::optional<ir::Tree> tree_;  // where it is asked for
   ModuleOptions out_;
 };
 

@@ -256,7 +256,7 @@ torchrun --nproc_per_node=8 train.py
 * A word without a digit on a page, where a number is wanted, and an option in capitals there: readers
   fill it in.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
-  `parse_known_args`, names that are computed, `sys.argv`.
+  `parse_known_args` without `parse_args` below, names that are computed, `sys.argv`.
 
 ## Fix
 
