@@ -25,6 +25,7 @@
 
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/displays.h"
+#include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/flow_from.h"
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/loading.h"
@@ -81,21 +82,8 @@ class ShareResults {
   bool IsSliceOfRank(ValueId value, int depth) const;
   bool IsOverWorkers(FuncId function, ir::StmtId loop) const;
   bool IsOperation(ValueId value, std::string_view operation) const;
-  void FindLoops(const Training& training, const Launch& launch);
-  bool TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const;
-  bool HandsOn(ir::ModuleId module_id, ir::StmtId loop) const;
-  void AddLoop(FuncId function, ir::StmtId stmt);
+  void AddLoop(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation);
   bool MayBeWhole(ValueId iterable, ValueId dealt) const;
-  ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
-  bool IsPrepared(ValueId value) const;
-  ir::ExprId HandedToGenerator(ir::ModuleId module_id, ir::ExprId iterable) const;
-  ir::ExprId AssignedTo(FuncId function, ir::ExprId name) const;
-  base::NameId HandedOnBy(FuncId generator) const;
-  ValueId WrappedLoader(ValueId value) const;
-  bool WasRead(ValueId prepared) const;
-  enum class Mode : uint8_t { Unknown, Training, Evaluation };
-  Mode ModeOf(FuncId function, uint32_t end, int depth) const;
-  Mode ModeBefore(FuncId function, uint32_t end) const;
   FuncId AppliedIn(FuncId function, ir::ExprId call) const;
   // How the result of a loop got to a function.
   struct Way {
