@@ -78,11 +78,18 @@ ValueId EvaluationLoops::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterabl
       continue;
     }
     const ir::Expr& expr = module[iterable];
-    const bool is_around = expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) > 0;
+    const bool is_around = expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) > 0 && !IsCount(facts_.value(module_id, iterable));
     if (!is_around || module[ir::CalleeOf(expr)].kind == ir::ExprKind::Attribute) return ValueId::None();
     iterable = ir::ArgAt(module, expr, 0).value;
   }
   return ValueId::None();
+}
+
+// `range(len(loaders))`
+bool EvaluationLoops::IsCount(ValueId value) const {
+  const variation::Value& node = facts_.values_store[value];
+  const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  return name && (program_.text(name) == "builtins.range" || program_.text(name) == "builtins.len");
 }
 
 // By a framework that gives loaders a sampler; Fabric gives none to one of a stream.

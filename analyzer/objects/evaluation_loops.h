@@ -39,6 +39,7 @@ class EvaluationLoops {
   bool TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const;
   bool HandsOn(ir::ModuleId module_id, ir::StmtId loop) const;
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
+  bool IsCount(ValueId value) const;
   bool IsPrepared(ValueId value) const;
   ir::ExprId HandedToGenerator(ir::ModuleId module_id, ir::ExprId iterable) const;
   ir::ExprId AssignedTo(FuncId function, ir::ExprId name) const;

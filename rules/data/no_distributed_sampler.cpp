@@ -3,6 +3,7 @@
 #include "analyzer/launch/job.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/lightning_sampling.h"
+#include "rules/data/whole_sets.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -22,7 +23,7 @@ constexpr std::string_view kAR302 = "AR302";
 class Loaders {
  public:
   Loaders(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), calls_(context), lightning_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings) {}
+      : context_(context), sink_(sink), calls_(context), whole_(context), lightning_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings) {}
 
   void Run() {
     for (const LoaderLoop& loop : context_.loading.loops()) VisitLoop(loop);
@@ -35,7 +36,7 @@ class Loaders {
   // Gradients of a wrapped model are made of the batches of a loader that gives every rank the same.
   void VisitLoop(const LoaderLoop& loop) {
     if (!context_.training.ReducesOn(loop)) return;
-    if (!context_.loading.SamplersOf(loop.loader).empty() || !IsSameForAllRanks(loop.loader, loop.iterable.function)) return;
+    if (!context_.loading.SamplersOf(loop.loader).empty() || !whole_.IsInOneOrder(loop.loader, loop.iterable.function)) return;
     if (MayBePrepared(loop)) return;
     const std::vector<Site> made = MadeAt(loop);
     if (made.size() != 1 || IsSeenTwice(made[0])) return;
@@ -103,7 +104,7 @@ class Loaders {
       if (std::ranges::count(files, context_.program.funcs[loader.function].module) == 0) continue;
       const ValueId value = context_.loading.ValueOf(loader);
       if (!(lightning_.IsForTraining(loader) || (trainer && IsFitted(trainer, value)))) continue;
-      if (!context_.loading.SamplersOf(value).empty() || !IsSameForAllRanks(value, loader.function)) continue;
+      if (!context_.loading.SamplersOf(value).empty() || !whole_.IsInOneOrder(value, loader.function)) continue;
       if (IsSeenTwice({loader.function, loader.expr})) continue;
       Finding finding = FindingAt(context_, kAR302, Severity::Error, Confidence::Likely, Site{loader.function, loader.expr},
                                   {"this loader has no distributed sampler, and the trainer is told not to give it one: every rank reads the whole data set", {}});
@@ -134,7 +135,7 @@ class Loaders {
   }
 
   bool IsOfProgram(FuncId function, FuncId other) {
-    return std::ranges::count(calls_.FilesOf(context_.program.funcs[function].module), context_.program.funcs[other].module) > 0;
+    return calls_.IsOneProgram(context_.program.funcs[function].module, context_.program.funcs[other].module);
   }
 
   // A variable that a nested function reads stands for the loader before and after a framework has prepared it.
@@ -150,55 +151,6 @@ class Loaders {
     const source::Span span = SpanOf(context_, site);
     if (std::ranges::count(seen_, span) > 0) return true;
     seen_.push_back(span);
-    return false;
-  }
-
-  // Neither the data set nor the order knows the rank.
-  bool IsSameForAllRanks(ValueId loader, FuncId user) {
-    if (context_.facts.values_store[loader].kind != ValueKind::Object) return false;
-    for (const std::string_view param : {"dataset", "generator", "worker_init_fn"}) {
-      const ValueId value = context_.values.MadeWith(loader, param);
-      if (!value) continue;
-      if (param == "worker_init_fn" && !context_.values.IsNone(value)) return false;
-      const bool knows_rank = context_.values.AnyPart(value, [&](ValueId part) { return KnowsRank(part); });
-      if (knows_rank) return false;
-    }
-    return context_.values.MadeWith(loader, "dataset").has_value() && !IsSeededByRank(loader, user);
-  }
-
-  bool KnowsRank(ValueId part) const {
-    const variation::Value& value = context_.facts.values_store[part];
-    if (value.kind == ValueKind::Coordinate || !value.axes.empty()) return true;
-    if (context_.values.IsA(part, "torch.utils.data.IterableDataset")) return true;
-    if (value.kind != ValueKind::Instance) return false;
-    const auto args = context_.index.MadeWith(binding::ClassId{value.a});
-    const bool gets_share = std::ranges::any_of(
-        args, [&](ValueId arg) { return arg && !context_.facts.values_store.axes(arg).empty(); });
-    return gets_share || ReadsRank(binding::ClassId{value.a});
-  }
-
-  // A data set of the project whose methods ask for the rank deals itself out.
-  bool ReadsRank(binding::ClassId class_id) const {
-    const auto& mro = context_.program.classes[class_id].mro;
-    for (const KnownCall& call : context_.index.known_calls()) {
-      const binding::ClassId owner = context_.program.funcs[call.function].owner;
-      if (!owner || std::ranges::find(mro, owner) == mro.end()) continue;
-      if (call.entry->yield.kind == knowledge::YieldKind::Formula) return true;
-    }
-    return false;
-  }
-
-  // `torch.manual_seed(seed + rank)`: each rank shuffles for itself.
-  bool IsSeededByRank(ValueId loader, FuncId user) {
-    if (!context_.values.IsTrue(context_.values.MadeWith(loader, "shuffle"))) return false;
-    for (const KnownCall& call : context_.index.known_calls()) {
-      if (!IsOfProgram(user, call.function)) continue;
-      for (const knowledge::RoleOf& role : call.entry->roles) {
-        if (role.role != knowledge::Role::Seed) continue;
-        const ValueId seed = context_.index.Arg(call, context_.program.text(role.param));
-        if (seed && !context_.facts.values_store.axes(seed).empty()) return true;
-      }
-    }
     return false;
   }
 
@@ -279,6 +231,7 @@ class Loaders {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  WholeSets whole_;
   objects::LightningSampling lightning_;
   std::vector<source::Span> seen_;
 };

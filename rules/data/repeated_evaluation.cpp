@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <vector>
+
+#include "analyzer/objects/evaluation_loops.h"
+#include "analyzer/objects/job_runs.h"
+#include "rules/data/whole_sets.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+namespace {
+
+using objects::EvaluationLoop;
+using objects::Site;
+using variation::ValueId;
+
+constexpr std::string_view kAR314 = "AR314";
+
+class WholeEvaluations {
+ public:
+  WholeEvaluations(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)), calls_(context), whole_(context),
+        runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
+        loops_(context.program, context.knowledge, context.facts, context.index, context.loading, context.training, context.launch) {}
+
+  void Run() {
+    for (const EvaluationLoop& loop : loops_.loops()) Visit(loop);
+  }
+
+ private:
+  void Visit(const EvaluationLoop& loop) {
+    if (!loop.loader || loop.is_prepared || !AreAllWhole(loop) || IsTrainedOn(loop.loader) || IsCutShort(loop)) return;
+    if (!IsDoneByAll(loop.iterable) || loops_.ModeOf(loop) != objects::ModelMode::Evaluation || !Trains(loop.iterable.function)) return;
+    const std::vector<Site> made = MadeFor(loop);
+    if (made.empty() || IsSeen(loop.iterable.function)) return;
+    Finding finding = FindingAt(context_, kAR314, Severity::Info, runs_.IsStartedOnRanks(loop.iterable) ? Confidence::Likely : Confidence::Possible, loop.iterable,
+                                {"each rank evaluates the whole set: all of them do the work of one", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"every rank goes over all samples", {}});
+    AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"this loader has no distributed sampler", {}});
+    finding.help = {"pass `sampler=DistributedSampler(dataset, shuffle=False)`, and put the results of the ranks together", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // Samples that training draws as well are looked at for something else: their number, their mean, what is kept of them.
+  bool IsTrainedOn(ValueId loader) const {
+    return std::ranges::any_of(context_.loading.loops(), [&](const objects::LoaderLoop& other) { return other.loader == loader && context_.training.TrainsOn(other); });
+  }
+
+  // Where the loader may have been made, by the program that the loop is of.
+  std::vector<Site> MadeFor(const EvaluationLoop& loop) {
+    std::vector<Site> made = context_.loading.MadeAt(loop.loader);
+    std::erase_if(made, [&](const Site& site) { return !calls_.IsOneProgram(ModuleOf(loop), context_.program.funcs[site.function].module); });
+    return made;
+  }
+
+  // Whatever loader may stand there: none deals out, by a sampler, or by a data set that knows the rank.
+  bool AreAllWhole(const EvaluationLoop& loop) const {
+    const ValueId iterable = context_.facts.value(ModuleOf(loop), loop.iterable.expr);
+    std::vector<ValueId> loaders = context_.loading.LoadersIn(iterable);
+    loaders.push_back(loop.loader);
+    return std::ranges::all_of(loaders, [&](ValueId loader) {
+      const std::vector<ValueId> samplers = context_.loading.SamplersOf(loader);
+      return whole_.IsWhole(loader) && std::ranges::all_of(samplers, [&](ValueId sampler) { return IsOfPlainOrder(sampler); });
+    });
+  }
+
+  bool IsOfPlainOrder(ValueId sampler) const {
+    return context_.values.IsA(sampler, "torch.utils.data.SequentialSampler") || context_.values.IsA(sampler, "torch.utils.data.RandomSampler");
+  }
+
+  // A few batches, as a look at what the model does.
+  bool IsCutShort(const EvaluationLoop& loop) const {
+    const ir::Module& module = context_.program.modules[ModuleOf(loop)];
+    bool leaves = false;
+    ir::ForEachBlock(module, module[loop.loop], [&](ir::BlockId block) {
+      ir::ForEachStmtIn(module, block, [&](const ir::Stmt& stmt) {
+        leaves = leaves || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Return;
+      });
+    });
+    return leaves;
+  }
+
+  bool IsDoneByAll(const Site& site) const {
+    const std::vector<Site> way = {site};
+    return runs_.IsRunByRanks(way) && runs_.IsSharedWork(way) && !runs_.IsInTurn(way) &&
+           !context_.reach.IsApartFromJob(way) && context_.reach.RanksOnWay(way, world_) == traces::RankSet::All(world_.size());
+  }
+
+  // Some part of the program makes gradients.
+  bool Trains(FuncId function) {
+    const ir::ModuleId module = context_.program.funcs[function].module;
+    for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
+      if (context_.training.Trains(FuncId{f}) && calls_.IsOneProgram(module, context_.program.funcs[FuncId{f}].module)) return true;
+    }
+    return false;
+  }
+
+  // Several loops of a function are one evaluation.
+  bool IsSeen(FuncId function) {
+    if (std::ranges::count(seen_, function) > 0) return true;
+    seen_.push_back(function);
+    return false;
+  }
+
+  ir::ModuleId ModuleOf(const EvaluationLoop& loop) const { return context_.program.funcs[loop.iterable.function].module; }
+
+  const Context& context_;
+  FindingSink& sink_;
+  traces::World world_;
+  ProgramCalls calls_;
+  WholeSets whole_;
+  objects::JobRuns runs_;
+  objects::EvaluationLoops loops_;
+  std::vector<FuncId> seen_;
+};
+
+void CheckRepeatedEvaluation(const Context& context, FindingSink& sink) { WholeEvaluations(context, sink).Run(); }
+
+}  // namespace
+
+extern const Rule RepeatedEvaluation = {
+    .code = kAR314,
+    .name = "repeated-evaluation",
+    .severity = Severity::Info,
+    .on_by_default = false,
+    .preview = kTooFewWereRead,
+    .languages = "Python",
+    .summary = "evaluation of the whole set by every rank",
+    .explanation = R"md(
+## What it finds
+
+A loop over a `DataLoader` in a job that trains, where
+
+* gradients are off, or the model was put into evaluation mode;
+* all ranks come to it, and share the work otherwise: a model is wrapped, data is dealt out;
+* neither a sampler nor the data set knows the rank, whichever of several loaders may stand there.
+
+## Why it hurts
+
+Eight GPUs do eight times the work of one, and the job waits for it each epoch. With generation by a large
+model, or a score of its own on the CPU, evaluation soon takes longer than training. Where the results are
+averaged afterwards, the average is one of eight equal numbers.
+
+## Wrong
+
+```python
+loader = DataLoader(val_set, batch_size=32)
+model.eval()
+for x, y in loader:
+    correct += (model(x).argmax(1) == y).sum()
+```
+
+## Right
+
+```python
+loader = DataLoader(val_set, batch_size=32, sampler=DistributedSampler(val_set, shuffle=False))
+model.eval()
+for x, y in loader:
+    correct += (model(x).argmax(1) == y).sum()
+dist.all_reduce(correct)
+```
+
+## When it is silent
+
+* A test of the rank, there or in a caller, leaves it to one rank.
+* One of the loaders that may stand there is dealt out, by a sampler or a framework (`accelerator.prepare`).
+* The data set is a stream, or something that it was made with differs between ranks.
+* The loop is left before the end: it looks at a few batches.
+* Training draws from the same loader: what is wanted is not a score.
+
+It is *possible*, and hidden by default, where no command of the project starts the program on several ranks,
+though commands start others.
+
+## Fix
+
+There is none: how the results of the ranks are put together depends on what they are.
+
+## Proof
+
+There is nothing to replay: nobody waits, and all ranks come to the same result.
+)md",
+    .check = CheckRepeatedEvaluation};
+
+}  // namespace allranks::rules
