@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/objects/every_way.h"
-#include "analyzer/objects/function_names.h"
+#include "analyzer/objects/definition_names.h"
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/test_files.h"
 
@@ -12,7 +12,7 @@ namespace allranks::objects {
 using variation::ValueKind;
 
 bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
-  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return IsExcluded(function, stmt) || IsUnused(function); });
+  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return IsExcluded(function, stmt) || IsUnused(function) || IsOfUnusedClass(function); });
 }
 
 // Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
@@ -31,6 +31,21 @@ bool NeverReached::IsUncalledMethod(FuncId function) const {
   if (!owner || !program_.function(function).decorators.empty() || name.starts_with("__") || !index_.CallersOf(function).empty()) return false;
   const auto is_own = [&](binding::ClassId id) { return program_.classes[id].external_bases.empty(); };
   return is_own(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_own);
+}
+
+// No file makes an object of the class, or of one that derives from it, as none names them; nor does a decorator hand it to somebody.
+bool NeverReached::IsOfUnusedClass(FuncId function) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  if (!owner) return false;
+  const auto [known, is_new] = unused_classes_.try_emplace(owner.index, false);
+  if (!is_new) return known->second;
+  const auto is_unused = [&](binding::ClassId id) {
+    const binding::ClassInfo& info = program_.classes[id];
+    const ir::Class& written = program_.modules[info.module].classes[info.ir_class];
+    return written.decorators.empty() && AreCallersSeen(info.module) && !IsNamed(program_, id) && !others_.name(info.module, program_.text(written.name));
+  };
+  const bool is_python = program_.modules[program_.classes[owner].module].language == ir::Language::Python;
+  return unused_classes_[owner.index] = is_python && is_unused(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_unused);
 }
 
 // A script has no others; what is imported has those that import it, unless people elsewhere may.

@@ -5,13 +5,14 @@
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
 // row may come out differently. Nor does a run get to a function that no file of the project names, where all who may call it are
 // seen: because it is one of a script, or of a file that others of the project import while nobody installs it. The same goes
-// for a method, unless a class it is in has a base outside of the project.
+// for a method, unless a class it is in has a base outside of the project, and for all methods of a class that no file names.
 //
 // Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
 #pragma once
 
 #include <functional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/binding/neighbourhood.h"
@@ -43,6 +44,7 @@ class NeverReached {
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
   bool IsUncalledMethod(FuncId function) const;
+  bool IsOfUnusedClass(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
   bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;
@@ -55,6 +57,7 @@ class NeverReached {
   const LaunchedOptions& options_;
   const OtherFiles others_;
   const binding::Neighbourhood neighbourhood_;
+  mutable std::unordered_map<uint32_t, bool> unused_classes_;  // by ClassId
 };
 
 }  // namespace allranks::objects

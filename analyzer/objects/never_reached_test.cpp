@@ -79,5 +79,19 @@ TEST_F(NeverReachedTest, AFunctionThatIsOnlyCalledThere) {
   EXPECT_FALSE(IsNever(work));
 }
 
+TEST_F(NeverReachedTest, AMethodOfAClassThatNothingNames) {
+  const std::string start = "def start():\n  pass\nif __name__ == '__main__':\n  start()\n";
+  const std::string trainer = "class Trainer(Base):\n  def train(self):\n    here()\n  def again(self):\n    return super(Trainer, self).train()\n";
+  const std::string other = "class Agent:\n  def train(self):\n    pass\nAgent().train()\n";
+  EXPECT_TRUE(IsNever(trainer + other + start));
+  EXPECT_FALSE(IsNever(trainer + other + "Trainer().again()\n" + start));
+  EXPECT_FALSE(IsNever(trainer + other + "KINDS = {'plain': Trainer}\n" + start));
+  EXPECT_FALSE(IsNever(trainer + "class Large(Trainer):\n  pass\nLarge()\n" + other + start));
+  EXPECT_FALSE(IsNever("@register\n" + trainer + other + start));
+  EXPECT_FALSE(IsNever(trainer + other));
+  named_elsewhere_ = "Trainer";
+  EXPECT_FALSE(IsNever(trainer + other + start));
+}
+
 }  // namespace
 }  // namespace allranks::objects

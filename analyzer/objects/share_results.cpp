@@ -9,7 +9,7 @@
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/every_way.h"
-#include "analyzer/objects/function_names.h"
+#include "analyzer/objects/definition_names.h"
 
 namespace allranks::objects {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analyzer/base/ports.h"
-#include "analyzer/objects/function_names.h"
+#include "analyzer/objects/definition_names.h"
 #include "analyzer/objects/main_guard.h"
 #include "rules/finding_parts.h"
 
