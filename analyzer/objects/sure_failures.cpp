@@ -169,7 +169,9 @@ bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
   if (expr.kind == ir::ExprKind::Call) {
     if (RefusesArgument(function, id)) return true;
     const FuncId called = PlainFunctionOf(function, id);
-    if (called && (LacksArgument(module, expr, called) || FailsWhenRun(called))) return true;
+    if (called && (MisfitsParams(module, expr, program_.function(called).params) || FailsWhenRun(called))) return true;
+    const FuncId init = ConstructorOf(module_id, id);
+    if (init && MisfitsParams(module, expr, std::span(program_.function(init).params).subspan(1))) return true;
   }
   bool fails = false;
   ir::ForEachPart(module, id, [&](ir::ExprId part) { fails = fails || FailsInside(function, part); });
@@ -218,9 +220,28 @@ bool SureFailures::IsSureOf(ir::ModuleId module_id, ir::ImportId import_id, ir::
   return import.level > 0 || from.dotted == program_.text(import.module) || base::FolderOf(from.path) == base::FolderOf(program_.infos[module_id].path);
 }
 
-// `loaders_of(config)` of `def loaders_of(config, tokenizer)`, or an argument by a name that it does not have.
-bool SureFailures::LacksArgument(const ir::Module& module, const ir::Expr& call, FuncId called) const {
-  const std::vector<ir::Param>& params = program_.function(called).params;
+// The `__init__` that makes an object, where it is surely the one of this class, and nothing stands before it.
+FuncId SureFailures::ConstructorOf(ir::ModuleId module_id, ir::ExprId id) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::ExprId callee = ir::CalleeOf(module[id]);
+  const variation::ValueId made = facts_.value(module_id, callee);
+  if (!made || facts_.values_store[made].kind != ValueKind::Class || module[callee].kind != ir::ExprKind::Name) return FuncId::None();
+  const binding::ClassInfo& info = program_.classes[binding::ClassId{facts_.values_store[made].a}];
+  const ir::Class& written = program_.modules[info.module].classes[info.ir_class];
+  const bool is_named = written.name == ir::NameOf(module[callee]) && (info.module == module_id || IsTakenFrom(module_id, info.module));
+  const bool is_plain = written.decorators.empty() && std::ranges::none_of(written.bases, [](const ir::Arg& base) { return base.kind == ir::ArgKind::Keyword; });
+  const auto method = [&](std::string_view name) {
+    return std::ranges::find_if(info.methods, [&](const auto& each) { return program_.text(each.first) == name; });
+  };
+  const auto init = method("__init__");
+  if (!is_named || !is_plain || init == info.methods.end() || method("__new__") != info.methods.end()) return FuncId::None();
+  const ir::Function& function = program_.function(init->second);
+  const bool takes_itself = !function.params.empty() && function.params[0].kind != ir::ParamKind::Star && function.decorators.empty();
+  return takes_itself ? init->second : FuncId::None();
+}
+
+// `loaders_of(config)` of `def loaders_of(config, tokenizer)`, an argument by a name that it does not have, or one too many.
+bool SureFailures::MisfitsParams(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params) {
   uint32_t positional = 0;
   std::vector<base::NameId> keywords;
   for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
@@ -229,20 +250,19 @@ bool SureFailures::LacksArgument(const ir::Module& module, const ir::Expr& call,
     else if (arg.kind == ir::ArgKind::Keyword) keywords.push_back(arg.keyword);
     else return false;
   }
-  bool takes_any = false;
+  bool takes_keywords = false, takes_more = false;
   size_t known = 0;
   for (const ir::Param& param : params) {
-    if (param.kind == ir::ParamKind::Star || param.kind == ir::ParamKind::DoubleStar) {
-      takes_any = takes_any || param.kind == ir::ParamKind::DoubleStar;
-      continue;
-    }
+    takes_keywords = takes_keywords || param.kind == ir::ParamKind::DoubleStar;
+    takes_more = takes_more || param.kind == ir::ParamKind::Star;
+    if (param.kind == ir::ParamKind::Star || param.kind == ir::ParamKind::DoubleStar) continue;
     const bool by_place = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
     const bool by_name = std::ranges::count(keywords, param.name) > 0;
     positional -= by_place ? 1 : 0;
     known += by_name ? 1 : 0;
     if (!by_place && !by_name && !param.default_value) return true;
   }
-  return !takes_any && known < keywords.size();
+  return (positional > 0 && !takes_more) || (!takes_keywords && known < keywords.size());
 }
 
 // `parser.add_argument("--workers")` a second time.

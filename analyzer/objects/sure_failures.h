@@ -2,8 +2,8 @@
 //
 // These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import from a
 // file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a loop over
-// `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many by name, of a
-// function of the project, or of one of a library of which the knowledge base has all that it takes; an option that a parser of argparse
+// `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many, of a
+// function or a class of the project, or of one of a library of which the knowledge base has all that it takes; an option that a parser of argparse
 // has already, or a read of one that none has (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
 // function, or an import of a file, in which one of these stands where each run comes by.
 //
@@ -16,6 +16,7 @@
 // wrong.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,7 +47,8 @@ class SureFailures {
   bool RefusesArgument(FuncId function, ir::ExprId call) const;
   bool ReadsMemberOfDictionary(ir::ModuleId module, ir::ExprId expr) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
-  bool LacksArgument(const ir::Module& module, const ir::Expr& call, FuncId called) const;
+  FuncId ConstructorOf(ir::ModuleId module, ir::ExprId call) const;
+  static bool MisfitsParams(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params);
   bool AddsOptionAgain(FuncId function, ir::StmtId stmt) const;
   std::pair<base::NameId, std::vector<base::NameId>> OptionsOf(const ir::Module& module, ir::StmtId stmt) const;
   bool IsStrictParser(ir::ModuleId module, ir::StmtId stmt) const;

@@ -110,5 +110,21 @@ TEST_F(SureFailuresTest, AnAttributeOfADictionary) {
   EXPECT_FALSE(IsFailed("class D(dict):\n  pass\ndef f():\n  args = D({'epochs': 1})\n  x = args.epochs\n  print(\"here\")\n"));
 }
 
+TEST_F(SureFailuresTest, AnObjectThatIsMadeWithOtherArguments) {
+  const std::string set = "class Pairs(Dataset):\n  def __init__(self, data_root, limit=None):\n    self.root = data_root\n";
+  EXPECT_TRUE(IsFailed(set + "def f():\n  pairs = Pairs(root='data')\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(set + "def f():\n  pairs = Pairs('data', 3, True)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(set + "def f():\n  pairs = Pairs('data', limit=3)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(set + "def f(options):\n  pairs = Pairs(**options)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("class Pairs(Dataset):\n  pass\ndef f():\n  pairs = Pairs(root='data')\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("@fills_in\n" + set + "def f():\n  pairs = Pairs(root='data')\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("class Pairs(Dataset, metaclass=Maker):\n  def __init__(self, x):\n    pass\ndef f():\n  Pairs(root='data')\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, MoreArgumentsThanAFunctionTakes) {
+  EXPECT_TRUE(IsFailed("def g(a):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g(a, *more):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
+}
+
 }  // namespace
 }  // namespace allranks::objects
