@@ -87,7 +87,9 @@ std::optional<Version> NewestInProse(std::string_view rest) {
   while (number.ends_with('.')) number.remove_suffix(1);
   if (!version || number.find('.') == std::string_view::npos) return std::nullopt;
   SkipBlanks(behind);
-  const bool is_open = std::ranges::any_of(kOpen, [&](std::string_view word) { return behind.starts_with(word); });
+  // `PyTorch 1.10+cu111` is a build of one release.
+  const bool is_build = behind.starts_with("+cu") || behind.starts_with("+cpu") || behind.starts_with("+rocm");
+  const bool is_open = !is_build && std::ranges::any_of(kOpen, [&](std::string_view word) { return behind.starts_with(word); });
   return is_open ? kAny : *version;
 }
 

@@ -39,6 +39,7 @@ TEST(TorchPinsTest, ProseOfPages) {
   EXPECT_THAT(said("PyTorch 1.4 and newer"), Eq(std::nullopt));
   EXPECT_THAT(said("built in PyTorch 1.8.1 and tested on Ubuntu"), Optional(Version{1, 8}));
   EXPECT_THAT(said("PyTorch 1.3+"), Eq(std::nullopt));
+  EXPECT_THAT(said("Install PyTorch 1.10+cu111 and torchvision 0.11"), Optional(Version{1, 10}));
   EXPECT_THAT(said("PyTorch 1.4.0, and PyTorch 1.12.1"), Optional(Version{1, 12}));
   EXPECT_THAT(said("PyTorch3D 0.3.0"), Eq(std::nullopt));
 }
