@@ -108,13 +108,42 @@ std::string_view MissingOptions::LastPart(ir::ModuleId module_id, ir::ExprId id)
   return expr.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(expr)) : std::string_view();
 }
 
-// `vars(args).update(settings)`, `vars(args)["seed"] = 0`, `options = vars(args)`.
+// `vars(args).update(settings)`, `vars(args)["seed"] = 0`, `options = vars(args)`, `merge(vars(args), settings)`.
 bool MissingOptions::IsChanged(ir::ModuleId module_id, ir::ExprId dictionary) const {
   const ir::Module& module = program_.modules[module_id];
   const ir::ExprId user = index_.tree(module_id).Parent(dictionary);
   if (!user) return module[index_.tree(module_id).StatementOf(dictionary)].kind == ir::StmtKind::Assign;
+  if (module[user].kind == ir::ExprKind::Call) return IsWrittenBy(module_id, user);
   const std::string_view method = module[user].kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(module[user])) : std::string_view();
   return method == "update" || method == "setdefault" || module[user].kind == ir::ExprKind::Subscript;
+}
+
+// The function that is called puts something into one of its parameters: `into[key] = value`, `into.update(more)`.
+bool MissingOptions::IsWrittenBy(ir::ModuleId module_id, ir::ExprId call) const {
+  const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
+  const variation::FuncId caller = stmt ? index_.FunctionOf(module_id, stmt) : variation::FuncId();
+  const variation::CallFact* fact = caller ? facts_.call(caller, call) : nullptr;
+  if (fact == nullptr || !fact->function) return false;
+  const ir::ModuleId other_id = program_.funcs[fact->function].module;
+  const ir::Module& other = program_.modules[other_id];
+  const auto& params = program_.function(fact->function).params;
+  const auto is_of_it = [&](ir::ExprId object, ir::StmtId at) {
+    return at && index_.FunctionOf(other_id, at) == fact->function && other[object].kind == ir::ExprKind::Name &&
+           std::ranges::find(params, ir::NameOf(other[object]), &ir::Param::name) != params.end();
+  };
+  for (uint32_t i = 0; i < other.stmts.size(); ++i) {
+    const ir::Stmt& each = other[ir::StmtId{i}];
+    if (each.kind != ir::StmtKind::Assign) continue;
+    for (const ir::ExprId target : ir::TargetsOf(other, each)) {
+      if (other[target].kind == ir::ExprKind::Subscript && is_of_it(ir::ObjectOf(other[target]), ir::StmtId{i})) return true;
+    }
+  }
+  return std::ranges::any_of(index_.ExprsOf(other_id, ir::ExprKind::Call), [&](ir::ExprId id) {
+    const ir::Expr& callee = other[ir::CalleeOf(other[id])];
+    if (callee.kind != ir::ExprKind::Attribute) return false;
+    const std::string_view method = program_.text(ir::AttrOf(callee));
+    return (method == "update" || method == "setdefault") && is_of_it(ir::ObjectOf(callee), index_.tree(other_id).StatementOf(id));
+  });
 }
 
 // What is called is no function that was read, and none of Python or of a library either.

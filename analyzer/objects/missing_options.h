@@ -47,6 +47,7 @@ class MissingOptions {
   void AddTargets(ir::ModuleId module, const ir::Stmt& stmt, Options& options) const;
   void AddTarget(ir::ModuleId module, ir::ExprId target, Options& options) const;
   std::string_view LastPart(ir::ModuleId module, ir::ExprId expr) const;
+  bool IsWrittenBy(ir::ModuleId module, ir::ExprId call) const;
   bool IsChanged(ir::ModuleId module, ir::ExprId dictionary) const;
   bool IsUnseen(ir::ModuleId module, ir::ExprId callee) const;
   const std::vector<ir::ModuleId>& NeighboursOf(ir::ModuleId module) const;

@@ -49,6 +49,9 @@ static_assert(std::ranges::is_sorted(kMembersOfDictionary));
 // What makes names while the program runs.
 constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "vars", "locals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
 
+// What sets fields by names that no text shows.
+constexpr std::string_view kSetFields[] = {"setattr", "vars", "__dict__", "__setattr__"};
+
 bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
   if (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue) return true;
   bool found = false;
@@ -188,7 +191,33 @@ bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id
   const variation::Value& value = facts_.values_store[object];
   const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId();
   const bool is_dictionary = value.kind == ValueKind::Dict && value.op != variation::kAttributesOp && value.op != variation::kPlacesOp;
+  if (is_dictionary && IsFieldThatMayBeReplaced(module_id, ir::ObjectOf(module[id]))) return false;
   return is_dictionary || (made_by && program_.text(made_by) == "__dict__");
+}
+
+// `self.options` of a class of which one of the files sets fields by names that are made while the program runs.
+bool SureFailures::IsFieldThatMayBeReplaced(ir::ModuleId module_id, ir::ExprId id) const {
+  const ir::Module& module = program_.modules[module_id];
+  if (module[id].kind != ir::ExprKind::Attribute) return false;
+  if (SetsFieldsByName(module_id)) return true;
+  const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
+  const ValueKind kind = object ? facts_.values_store[object].kind : ValueKind::Unknown;
+  if (kind != ValueKind::Instance && kind != ValueKind::Class) return false;
+  const binding::ClassInfo& info = program_.classes[binding::ClassId{facts_.values_store[object].a}];
+  const auto sets = [&](binding::ClassId each) { return SetsFieldsByName(program_.classes[each].module); };
+  return std::ranges::any_of(info.mro, sets) || std::ranges::any_of(info.subclasses, sets);
+}
+
+// `setattr(self, name, value)`, `self.__dict__.update(options)`
+bool SureFailures::SetsFieldsByName(ir::ModuleId module_id) const {
+  const auto [known, is_new] = sets_fields_.try_emplace(module_id.index, false);
+  if (!is_new) return known->second;
+  const ir::Module& module = program_.modules[module_id];
+  const auto is_named = [&](base::NameId name) { return std::ranges::count(kSetFields, program_.text(name)) > 0; };
+  const auto by_name = [&](ir::ExprId id) { return is_named(ir::NameOf(module[id])); };
+  const auto by_attribute = [&](ir::ExprId id) { return is_named(ir::AttrOf(module[id])); };
+  return sets_fields_[module_id.index] = std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Name), by_name) ||
+                                         std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Attribute), by_attribute);
 }
 
 // What a call runs, where it names a function of this file or one that it takes from a file that was surely found.

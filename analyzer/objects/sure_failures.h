@@ -46,6 +46,8 @@ class SureFailures {
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
   bool RefusesArgument(FuncId function, ir::ExprId call) const;
   bool ReadsMemberOfDictionary(ir::ModuleId module, ir::ExprId expr) const;
+  bool IsFieldThatMayBeReplaced(ir::ModuleId module, ir::ExprId expr) const;
+  bool SetsFieldsByName(ir::ModuleId module) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
   FuncId ConstructorOf(ir::ModuleId module, ir::ExprId call) const;
   static bool MisfitsParams(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params);
@@ -66,6 +68,7 @@ class SureFailures {
   const MissingOptions options_;
   mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
   mutable std::unordered_map<uint64_t, bool> statements_;  // by function and StmtId
+  mutable std::unordered_map<uint32_t, bool> sets_fields_;  // by ModuleId
   mutable std::unordered_map<uint32_t, bool> modules_;    // by ModuleId: whether all names that it has are seen
 };
 

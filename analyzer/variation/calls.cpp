@@ -73,7 +73,8 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     const bool adds_all = Text(ir::AttrOf(callee_node)) == "extend" && module_.language != ir::Language::Python;
     if (adds_all) trips_.push_back(Iterate(args.back().expr, args.back().value).trip_count);
     const bool is_list = Text(ir::AttrOf(callee_node)) == "append" && module_.language == ir::Language::Python;
-    const bool is_update = Text(ir::AttrOf(callee_node)) == "update" && PutAllIn(ir::ObjectOf(callee_node), args);
+    const ir::ExprId table = ir::ObjectOf(callee_node);
+    const bool is_update = Text(ir::AttrOf(callee_node)) == "update" && (PutFields(table, args) || PutAllIn(table, args));
     const bool is_default = Text(ir::AttrOf(callee_node)) == "setdefault" && PutDefault(ir::ObjectOf(callee_node), args);
     if (!is_update && !is_default) Mutate(ir::ObjectOf(callee_node), args.back().value, is_list);
     if (adds_all) trips_.pop_back();

@@ -19,6 +19,28 @@ ir::ModuleId FunctionEvaluator::ModuleOfMembers(ir::ExprId object) const {
   return owner && store_[owner].kind == ValueKind::Module ? ir::ModuleId{store_[owner].a} : ir::ModuleId();
 }
 
+// `vars(args)`, `args.__dict__`: the object whose fields those are; none of anything else, and of a module or class.
+ValueId FunctionEvaluator::OwnerOfTable(ir::ExprId table) {
+  const ir::Expr& expr = module_[table];
+  if (module_.language != ir::Language::Python) return {};
+  ir::ExprId object;
+  if (expr.kind == ir::ExprKind::Attribute && Text(ir::AttrOf(expr)) == kFieldTable) object = ir::ObjectOf(expr);
+  const ValueId called = expr.kind == ir::ExprKind::Call && ir::ArgCount(module_, expr) == 1 ? Eval(ir::CalleeOf(expr)) : ValueId();
+  const bool is_vars = called && store_[called].kind == ValueKind::External && Text(NameId{store_[called].a}) == "builtins.vars";
+  if (is_vars) object = ir::ArgAt(module_, expr, 0).value;
+  const ValueId owner = object ? Eval(object) : ValueId();
+  const ValueKind kind = owner ? store_[LookThrough(tables_, owner)].kind : ValueKind::Module;
+  return kind == ValueKind::Module || kind == ValueKind::Class ? ValueId() : owner;
+}
+
+// `vars(args).update(settings, lr=1)`, as far as the names of the fields are seen.
+bool FunctionEvaluator::PutFields(ir::ExprId table, std::span<const CallArgument> args) {
+  const ValueId owner = OwnerOfTable(table);
+  const auto items = owner ? ItemsGiven(args) : std::nullopt;
+  for (size_t i = 0; items && i + 1 < items->size(); i += 2) StoreNamed(owner, (*items)[i], (*items)[i + 1]);
+  return items.has_value();
+}
+
 // A public function or class of a module, by a name that is known at run time.
 ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
   const ir::Module& source = tables_.program.modules[module];

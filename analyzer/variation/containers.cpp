@@ -216,6 +216,7 @@ ValueId FunctionEvaluator::HasItems(ValueId value, bool is_choice, int depth) {
 
 // `table[key] = item`: where the key is there already, there are as many items as before.
 void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
+  if (const ValueId owner = OwnerOfTable(target)) return StoreNamed(owner, key, item);
   const ir::Expr& expr = module_[target];
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);

@@ -372,6 +372,8 @@ class FunctionEvaluator {
 
   // choices.cpp
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
+  ValueId OwnerOfTable(ir::ExprId table);
+  bool PutFields(ir::ExprId table, std::span<const CallArgument> args);
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
   ValueId PickedFromTable(ValueId dictionary, ValueId key);
   ValueId ChosenBy(ValueId container, ValueId key);

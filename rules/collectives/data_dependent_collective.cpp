@@ -173,18 +173,40 @@ variation::FuncId FunctionOfOrigin(const Context& context, const traces::Differe
   return tested.function;
 }
 
-// `for batch in reader.batches("dev")`, a generator of the project, whatever counts it or shows its progress.
+// A loader is dealt out by its sampler, and may be by one of which nothing is known.
+bool MayBeDealtOut(const Context& context, variation::ValueId loader) {
+  return context.loading.IsDealtOut(loader) || std::ranges::any_of(context.loading.SamplersOf(loader), [&](variation::ValueId sampler) {
+           const variation::ValueKind kind = context.values[sampler].kind;
+           return kind == variation::ValueKind::Unknown || kind == variation::ValueKind::Param || kind == variation::ValueKind::Derived;
+         });
+}
+
+// `logger.log_every(loader)`, or a generator that goes over a loader which it holds.
+bool HandsOnShare(const Context& context, variation::ValueId generator) {
+  const auto is_share = [&](variation::ValueId part) { return context.loading.IsLoader(part) && MayBeDealtOut(context, part); };
+  const variation::FuncId function{context.values[generator].a};
+  return context.values.AnyPart(generator, is_share) || std::ranges::any_of(context.loading.loops(), [&](const objects::LoaderLoop& loop) {
+           return loop.iterable.function == function && loop.hands_on && loop.way.empty() && !loop.caller.function && is_share(loop.loader);
+         });
+}
+
+// `for batch in reader.batches("dev")`, a generator of the project that hands on no rank's share, whatever counts it or shows its progress.
 bool GoesOverGenerator(const Context& context, variation::FuncId function) {
   const ir::ModuleId module_id = context.program.funcs[function].module;
   const ir::Module& module = context.program.modules[module_id];
   bool goes = false;
+  bool is_share = false;
   ir::ForEachStmtIn(module, context.program.function(function).body, [&](const ir::Stmt& stmt) {
     const variation::ValueId iterable = stmt.kind == ir::StmtKind::For ? context.facts.value(module_id, ir::AssignedOf(stmt)) : variation::ValueId();
-    goes = goes || (iterable && context.values.AnyPart(iterable, [&](variation::ValueId part) {
-      return context.values[part].kind == variation::ValueKind::Partial && context.values[part].op != 0;
-    }));
+    if (!iterable) return;
+    context.values.AnyPart(iterable, [&](variation::ValueId part) {
+      if (context.values[part].kind != variation::ValueKind::Partial || context.values[part].op == 0) return false;
+      goes = true;
+      is_share = is_share || HandsOnShare(context, part);
+      return is_share;
+    });
   });
-  return goes;
+  return goes && !is_share;
 }
 
 // What is tested comes from a function that evaluates what a generator of the project reads: no sampler or framework deals that out, and whole

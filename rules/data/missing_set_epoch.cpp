@@ -98,8 +98,16 @@ class Epochs {
       if (context_.values.IsNone(leaf) || context_.loading.IsLoader(leaf)) continue;
       const bool is_sampler = context_.loading.IsDistributedSampler(leaf);
       if (is_sampler) told_.push_back({leaf, site});
-      else if (is_call) unclear_.push_back(module_id);
+      else if (is_call && !NoteTold(site, leaf) && MayBeSampler(leaf)) unclear_.push_back(module_id);
     }
+  }
+
+  // Not what is known to be something else: a model, an object of the project that has no such method, what a type of Python makes.
+  bool MayBeSampler(ValueId value) const {
+    const base::NameId made_by = context_.values[value].kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(context_.values[value].a)
+                                                                                   : base::NameId();
+    const bool is_of_python = made_by && context_.program.text(made_by).starts_with("builtins.");
+    return !variation::IsConstant(context_.values[value]) && !is_of_python && !LacksSetEpoch(value) && !context_.values.IsA(value, "torch.nn.Module");
   }
 
   // `DistributedSampler(data, seed=epoch)` in each round: a value that a loop around it, or around a call that hands it over, changes.

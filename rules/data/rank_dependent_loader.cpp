@@ -54,6 +54,32 @@ witness::Witness WitnessOf(const Context& context, std::string_view param, Value
   return ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
 }
 
+// It is handed to a function that nobody sees, beside the loops over it: `fit(model, loader)` of a library.
+bool GoesElsewhere(const Context& context, ValueId loader) {
+  // `batches = tqdm(loader)`
+  const auto is_gone_over = [&](ValueId result) {
+    return result && std::ranges::any_of(context.loading.loops(), [&](const objects::LoaderLoop& loop) {
+      const ValueId iterable = context.facts.value(context.program.funcs[loop.iterable.function].module, loop.iterable.expr);
+      return iterable && context.values.AnyPart(iterable, [&](ValueId part) { return part == result; });
+    });
+  };
+  for (uint32_t f = 0; f < context.facts.functions.size(); ++f) {
+    const ir::ModuleId module = context.program.funcs[FuncId{f}].module;
+    for (const auto& [expr, fact] : context.facts.functions[FuncId{f}].calls) {
+      if (fact.kind != variation::CallKind::Unresolved && fact.kind != variation::CallKind::External) continue;
+      if (fact.callee && context.values.External(fact.callee).starts_with("builtins.")) continue;
+      const std::span<const ValueId> args = context.facts.args(fact);
+      const auto is_it = [&](ValueId arg) {
+        return arg && std::ranges::any_of(context.values.Leaves(arg), [&](ValueId leaf) {
+          return context.loading.IsLoader(leaf) && context.values.MayBeSame(leaf, loader);
+        });
+      };
+      if (std::ranges::any_of(args, is_it) && !is_gone_over(context.facts.value(module, expr))) return true;
+    }
+  }
+  return false;
+}
+
 // Where loops over it are seen, and ranks speak to one another in none of them: an evaluation by one rank, or each by itself.
 bool IsReadWithoutOthers(const Context& context, const objects::KnownCall& loader) {
   const ValueId made = context.loading.ValueOf(loader);
@@ -63,7 +89,7 @@ bool IsReadWithoutOthers(const Context& context, const objects::KnownCall& loade
     if (loop.by_next || context.training.Communicates(context.program.funcs[loop.iterable.function].module, loop.loop)) return false;
     is_read = true;
   }
-  return is_read;
+  return is_read && !GoesElsewhere(context, made);
 }
 
 void CheckRankDependentLoader(const Context& context, FindingSink& sink) {

@@ -64,8 +64,9 @@ class Backward {
     return reads(backward_.function) || std::ranges::any_of(context_.facts.functions[backward_.function].calls, calls_reader);
   }
 
-  // `delta.grad` of a variable that goes into the loss: an attack, a penalty.
+  // `delta.grad` of a variable that goes into the loss: an attack, a penalty. Not where an optimizer steps with the others.
   bool WantsThoseOfInput(const objects::FlowInto& parts) const {
+    if (IsSteppedByOther(parts)) return false;
     return std::ranges::any_of(context_.index.ExprsOf(module_id_, ir::ExprKind::Attribute), [&](ir::ExprId id) {
       const bool is_gradient = context_.program.text(ir::AttrOf(module_[id])) == "grad" && FunctionAround(context_, module_id_, id) == backward_.function;
       return is_gradient && GoesIn(ir::ObjectOf(module_[id]), parts);
@@ -105,6 +106,29 @@ class Backward {
       is_any = true;
     }
     return is_any;
+  }
+
+  // The next to step, before the gradients are set to zero, trains something else than variables that go into the loss.
+  bool IsSteppedByOther(const objects::FlowInto& parts) const {
+    return !StepsInput(parts) && std::ranges::any_of(context_.training.steps(), [&](const Site& step) {
+      const bool is_next = step.function == backward_.function && module_[step.expr].begin > module_[backward_.expr].end && !IsBehindNext(step);
+      return is_next && IsInLoopsOf(step) && !AreSetToZeroBefore(step);
+    });
+  }
+
+  // Each time that the step is come to, the backward was before: it stands in no loop that the step is not in.
+  bool IsInLoopsOf(const Site& step) const {
+    const std::vector<ir::StmtId> around = context_.index.LoopsAround(step);
+    return std::ranges::all_of(context_.index.LoopsAround(backward_), [&](ir::StmtId loop) { return std::ranges::count(around, loop) > 0; });
+  }
+
+  // `optimizer.zero_grad()`, `model.zero_grad()`
+  bool AreSetToZeroBefore(const Site& step) const {
+    return std::ranges::any_of(CallsIn(context_, backward_.function), [&](const Site& call) {
+      const ir::Expr& callee = module_[ir::CalleeOf(module_[call.expr])];
+      return module_[call.expr].begin > module_[backward_.expr].end && module_[call.expr].end < module_[step.expr].begin &&
+             callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "zero_grad";
+    });
   }
 
   // A call of a model whose gradients go into the loss, and on which way of calls.
