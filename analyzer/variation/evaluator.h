@@ -135,9 +135,6 @@ class FunctionEvaluator {
   void EvalBlock(ir::BlockId block);
   void EvalStmt(ir::StmtId stmt);
   void EvalIf(const ir::Stmt& stmt);
-  void EvalLoop(const ir::Stmt& stmt);
-  void NoteBreak();
-  void MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on);
   void EvalTry(const ir::Stmt& stmt);
   bool StrikesAll(ir::ExprId type) const;
   bool StrikesOne(ir::ExprId type) const;
@@ -165,8 +162,6 @@ class FunctionEvaluator {
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   void StoreAttribute(ValueId object, NameId attr, ValueId value);
-  const std::vector<uint32_t>& AssignedIn(const ir::Stmt& loop);
-  bool RunsToItsEnd(const ir::Stmt& loop, ValueId trips) const;
   ValueId HowOften();
   bool IsContainer(ValueId value);
   bool IsRepeated(ValueId value) const;
@@ -197,8 +192,6 @@ class FunctionEvaluator {
   void Refill(ir::ExprId target, ValueId item);
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
   ValueId Container(ValueId value);
-  ValueId CountedDown(const ir::Stmt& loop, const Env& before) const;
-  ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
   ValueId Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets);
   void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
   ValueId Joined(ValueId condition, ValueId then_value, ValueId else_value);
@@ -214,6 +207,15 @@ class FunctionEvaluator {
   ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
   ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();
+
+  // loops.cpp
+  void EvalLoop(const ir::Stmt& stmt);
+  void NoteBreak();
+  void MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on, Axes leaving);
+  const std::vector<uint32_t>& AssignedIn(const ir::Stmt& loop);
+  bool HasRounds(const ir::Stmt& loop, ValueId trips, bool to_its_end) const;
+  ValueId CountedDown(const ir::Stmt& loop, const Env& before) const;
+  ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
 
   // effects.cpp
   ValueId VariablesOf(ir::ModuleId module);

@@ -35,6 +35,8 @@ bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiv
 bool FunctionEvaluator::YieldsOnEachRank(ValueId sampler) {
   const knowledge::EntryId iter = store_[sampler].kind == ValueKind::Object ? KnownMember(sampler, Intern("__iter__")) : knowledge::EntryId::None();
   if (!iter) return true;
+  // `DistributedSampler(data, num_replicas=1, rank=0)`: each rank gets all of it.
+  if (MadeWith(sampler, Intern("num_replicas")) == store_.Int(1)) return false;
   const knowledge::Entry& entry = knowledge_[iter];
   return entry.yield.kind != knowledge::YieldKind::Uniform && MadeToVary(entry, sampler);
 }

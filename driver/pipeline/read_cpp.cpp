@@ -71,6 +71,20 @@ cpp::CompileCommand CppReader::Unlisted(const std::string& path, const std::vect
   return command;
 }
 
+// Clang takes a folder that is named for both at its place behind the system's: where the user names it, it is the user's.
+void CppReader::LeaveToUser(std::vector<std::string>& args, const std::string& directory) const {
+  for (size_t i = 0; i + 1 < extra_args_.size(); ++i) {
+    if (extra_args_[i] != "-I") continue;
+    const std::string& named = extra_args_[i + 1];
+    const std::string folder = named.starts_with('/') ? named : Join(directory, named);
+    for (size_t at = 0; at + 1 < args.size();) {
+      const bool is_it = args[at] == "-idirafter" && Normalized(args[at + 1]) == Normalized(folder);
+      if (is_it) args.erase(args.begin() + static_cast<ptrdiff_t>(at), args.begin() + static_cast<ptrdiff_t>(at) + 2);
+      else ++at;
+    }
+  }
+}
+
 base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text,
                                          const std::vector<std::string>& folders, bool is_open) const {
   // Until it is known otherwise.
@@ -79,6 +93,7 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   const std::string path = paths_.Absolute(relative);
   const cpp::CompileCommand* listed = commands_ ? commands_->Find(path) : nullptr;
   cpp::CompileCommand command = listed ? *listed : Unlisted(path, folders);
+  if (!listed) LeaveToUser(command.args, command.directory);
   command.args.insert(command.args.end(), extra_args_.begin(), extra_args_.end());
   cpp::Request request{.path = path, .text = text, .directory = command.directory, .args = command.args, .roots = {root_}};
   const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);

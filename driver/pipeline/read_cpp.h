@@ -38,6 +38,7 @@ class CppReader {
 
  private:
   bool Load(const std::string& folder);
+  void LeaveToUser(std::vector<std::string>& args, const std::string& directory) const;
   cpp::CompileCommand Unlisted(const std::string& path, const std::vector<std::string>& folders) const;
 
   const PathMap& paths_;

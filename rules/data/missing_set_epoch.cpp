@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/ir/bindings.h"
+#include "analyzer/objects/gradient_mode.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -297,7 +298,7 @@ class Epochs {
 
   void Visit(const LoaderLoop& loop) {
     // In an evaluation the order of the samples does not matter.
-    if (!context_.training.TrainsOn(loop)) return;
+    if (!context_.training.TrainsOn(loop) || IsOnlyLookedAt(loop)) return;
     const std::optional<Site> epochs = EpochLoopOf(loop);
     if (!epochs) return;
     const ir::ModuleId module = ProgramOf(loop, *epochs);
@@ -309,6 +310,57 @@ class Epochs {
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
     Report(loop, *sampler, *epochs, module);
+  }
+
+  // `for x, v in zip(train, valid)`: of a loader whose batches no gradients are kept of, while another one's train, the order does not matter.
+  bool IsOnlyLookedAt(const LoaderLoop& loop) const {
+    const ir::ModuleId module_id = context_.program.funcs[loop.iterable.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[loop.loop].kind != ir::StmtKind::For) return false;
+    ir::ExprId iterable = ir::AssignedOf(module[loop.loop]);
+    ir::ExprId target = ir::ValueOf(module[loop.loop]);
+    const auto called = [&](ir::ExprId expr) {
+      const bool is_call = module[expr].kind == ir::ExprKind::Call && ir::ArgCount(module, module[expr]) > 0;
+      return is_call ? context_.values.External(context_.facts.value(module_id, ir::CalleeOf(module[expr]))) : std::string_view();
+    };
+    const auto part = [&](ir::ExprId expr, uint32_t i) {
+      const bool is_tuple = module[expr].kind == ir::ExprKind::Tuple && i < ir::Items(module, module[expr]).size();
+      return is_tuple ? ir::Items(module, module[expr])[i] : ir::ExprId::None();
+    };
+    if (called(iterable) == "builtins.enumerate") {
+      iterable = ir::ArgAt(module, module[iterable], 0).value;
+      target = part(target, 1);
+    }
+    if (!target || called(iterable) != "builtins.zip") return false;
+    bool is_among = false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[iterable]); ++i) {
+      const ValueId each = context_.facts.value(module_id, ir::ArgAt(module, module[iterable], i).value);
+      const std::vector<ValueId> loaders = each ? context_.loading.LoadersIn(each) : std::vector<ValueId>();
+      if (std::ranges::count(loaders, loop.loader) == 0) continue;
+      const ir::ExprId batch = part(target, i);
+      if (!batch || IsUsedWithGradients(module_id, loop.loop, batch)) return false;
+      is_among = true;
+    }
+    return is_among;
+  }
+
+  bool IsUsedWithGradients(ir::ModuleId module_id, ir::StmtId loop, ir::ExprId batch) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto names_it = [&](ir::ExprId id) {
+      bool is_it = false;
+      const auto look = [&](auto&& self, ir::ExprId at) -> void {
+        if (module[at].kind == ir::ExprKind::Name) is_it = is_it || ir::NameOf(module[at]) == ir::NameOf(module[id]);
+        else ir::ForEachPart(module, at, [&](ir::ExprId inner) { self(self, inner); });
+      };
+      look(look, batch);
+      return is_it;
+    };
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Name), [&](ir::ExprId id) {
+      const bool is_inside = module[id].begin > module[ir::AssignedOf(module[loop])].end && module[id].end <= module[loop].end;
+      if (!is_inside || !names_it(id)) return false;
+      const Site use{FunctionAround(context_, module_id, id), id};
+      return !use.function || !objects::AreGradientsOff(context_.program, context_.values, context_.facts, context_.index, use);
+    });
   }
 
   // The call that tells the sampler in each step of the epoch or behind these, after the order was drawn for the first one. None if another
@@ -506,8 +558,10 @@ class Epochs {
 
   bool RunsOften(FuncId function, ir::StmtId loop) const {
     const ir::ExprId head = HeadExpr(function, loop);
-    const std::optional<int64_t> trips = context_.values.Int(context_.facts.trip_count(function, head));
-    return !trips || *trips > 1;
+    const ValueId count = context_.facts.trip_count(function, head);
+    if (!count) return true;
+    // `def fit(loader, epochs=1)`: all that callers ask for.
+    return std::ranges::any_of(context_.values.Leaves(count), [&](ValueId trips) { return context_.values.Int(trips).value_or(2) > 1; });
   }
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {

@@ -89,6 +89,20 @@ bool IsReadWithoutOthers(const Context& context, const objects::KnownCall& loade
     if (loop.by_next || context.training.Communicates(context.program.funcs[loop.iterable.function].module, loop.loop)) return false;
     is_read = true;
   }
+  // `sum(model(x) for x in loader)`
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context.program.modules[module_id];
+    for (const ir::ExprId id : context.index.ExprsOf(module_id, ir::ExprKind::Comprehension)) {
+      for (const ir::Clause& clause : ir::ClausesOf(module, module[id])) {
+        const ValueId iterable = context.facts.value(module_id, clause.iter);
+        const std::vector<ValueId> loaders = iterable ? context.loading.LoadersIn(iterable) : std::vector<ValueId>();
+        if (std::ranges::none_of(loaders, [&](ValueId each) { return context.values.MayBeSame(each, made); })) continue;
+        if (context.training.Communicates(module_id, context.index.tree(module_id).StatementOf(id))) return false;
+        is_read = true;
+      }
+    }
+  }
   return is_read && !GoesElsewhere(context, made);
 }
 

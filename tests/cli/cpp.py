@@ -183,6 +183,14 @@ class Cpp(CliTest):
         self.write("allranks.toml", 'extra-args = ["-DWITH_MPI"]\n')
         self.assertIn("main.cpp:8:18: error: AR101", self.check().out)
 
+    def test_folder_that_is_named_comes_before_a_namesake(self):
+        self.write("one/rank.h", "#define ON_RANK\n")
+        self.write("two/rank.h", "#define ON_RANK if (rank == 0)\n")
+        self.write("main.cpp", "#include <mpi.h>\n#include <rank.h>\nvoid f() {\n  int rank;\n  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                               "  ON_RANK MPI_Barrier(MPI_COMM_WORLD);\n}\n")
+        self.assertNotIn("AR101", self.check("--extra-arg", "-Ione").out)
+        self.assertIn("main.cpp:6", self.check("--extra-arg", "-Itwo").out)
+
     def test_generated_file(self):
         rows = "".join(f"  {{{i}, {i * 3}, {i * 7}}},\n" for i in range(380_000))
         self.assertGreater(len(rows), 10 << 20)
