@@ -250,7 +250,8 @@ CallFact& FunctionEvaluator::RecordCall(std::vector<std::pair<ir::ExprId, CallFa
 ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
                                         std::span<const CallArgument> args, CallKind kind) {
   const ir::Function& definition = tables_.program.function(function);
-  const std::vector<ValueId> bound = BindFunction(function, receiver, args);
+  std::vector<ValueId> bound = BindFunction(function, receiver, args);
+  for (ValueId& arg : bound) arg = AsItIsNow(arg);
   for (uint32_t i = 0; i < bound.size(); ++i) {
     if (bound[i]) tables_.Record(TableId::Params, function.index, i, Closed(bound[i]));
   }
@@ -324,9 +325,11 @@ ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint3
   return ir::ExprId::None();
 }
 
-// A method may have assigned any attribute of its object, and any function those of its arguments.
+// A method may have assigned any attribute of its object, and any function those of its arguments. Of an object that is known by its
+// attributes it is told what they were assigned.
 void FunctionEvaluator::ForgetHeap(std::span<const CallArgument> args, ValueId receiver) {
   std::erase_if(env_.heap, [&](const HeapEntry& entry) {
+    if (IsKnownByAttributes(entry.object)) return false;
     return entry.object == receiver || std::ranges::any_of(args, [&](const CallArgument& arg) {
              return arg.value == entry.object;
            });

@@ -134,11 +134,38 @@ void FunctionEvaluator::TakeOver(const Effect& effect) {
   if (effect.attr || store_.has_param(effect.object)) AddEffect(store_, env_.effects, effect);
 }
 
+bool FunctionEvaluator::IsKnownByAttributes(ValueId object) const {
+  return store_[object].kind == ValueKind::Dict && store_[object].op == kAttributesOp;
+}
+
+// An object that is known by its attributes, with what they were assigned since it was made.
+ValueId FunctionEvaluator::AsItIsNow(ValueId object) {
+  if (!object || !IsKnownByAttributes(object)) return object;
+  std::vector<ValueId> kids(store_.Kids(object).begin(), store_.Kids(object).end());
+  for (const HeapEntry& entry : env_.heap) {
+    if (!entry.attr || !entry.value || entry.object != AsItWasMade(object) || kids.size() > kMostItemKids) continue;
+    const ValueId key = store_.Str(entry.attr);
+    size_t place = 0;
+    while (place < kids.size() && kids[place] != key) place += 2;
+    if (place == kids.size()) kids.insert(kids.end(), {key, entry.value});
+    else kids[place + 1] = entry.value;
+  }
+  const ValueId now = store_.Make({.kind = ValueKind::Dict, .op = kAttributesOp, .a = store_[object].a}, kids);
+  if (now != object) made_as_.emplace(now, AsItWasMade(object));
+  return now;
+}
+
+// The object that stands for it on the heap.
+ValueId FunctionEvaluator::AsItWasMade(ValueId object) const {
+  const auto made = made_as_.find(object);
+  return made == made_as_.end() ? object : made->second;
+}
+
 // After a call: what the function left behind, with the arguments that it was given. `when`: none if it surely ran.
 void FunctionEvaluator::TakeOver(FuncId function, CallSubstitution& substitution, ValueId when) {
   const Effects effects = tables_.effects[function.index];
   for (const Effect& effect : effects) {
-    const ValueId object = substitution(effect.object);
+    const ValueId object = AsItWasMade(substitution(effect.object));
     const ValueId on_way = effect.when ? substitution(effect.when) : ValueId();
     const bool is_foreign = store_[object].kind == ValueKind::Param && FuncId{store_[object].a} == function;
     const bool is_one = store_[object].kind != ValueKind::Instance && !IsConstant(store_[object]);

@@ -223,6 +223,9 @@ class FunctionEvaluator {
   VariablePlace OuterPlace(NameId name);
   void Put(ValueId object, NameId attr, ValueId value);
   void ChangeName(NameId name, ValueId changed);
+  bool IsKnownByAttributes(ValueId object) const;
+  ValueId AsItIsNow(ValueId object);
+  ValueId AsItWasMade(ValueId object) const;
   ValueId WithinStatement();
   void ChangeSlot(uint32_t slot, ValueId value, ValueId when);
   void TakeOver(const Effect& effect);
@@ -456,6 +459,7 @@ class FunctionEvaluator {
   Axes round_exit_axes_;                // of those under which a round of it is cut short
   Axes function_exit_axes_;
   std::unordered_map<ValueId, Broadcast> broadcasts_;  // by what the variable is afterwards
+  std::unordered_map<ValueId, ValueId> made_as_;  // of objects as they were at a call: as they were made
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
   std::vector<std::pair<ValueId, ValueId>> going_through_;  // variables of the loops and comprehensions around, each with its sequence
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns

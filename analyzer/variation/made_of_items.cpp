@@ -44,7 +44,9 @@ std::optional<ValueId> FunctionEvaluator::MadeObject(ir::ExprId site, std::strin
   if ((name != "types.SimpleNamespace" && name != "argparse.Namespace") || !is_named || args.size() > kMostItemKids) return std::nullopt;
   std::vector<ValueId> kids;
   for (const CallArgument& arg : args) kids.insert(kids.end(), {store_.Str(arg.keyword), arg.value});
-  return store_.Make({.kind = ValueKind::Dict, .op = kAttributesOp, .a = Site(site)}, kids);
+  const ValueId made = store_.Make({.kind = ValueKind::Dict, .op = kAttributesOp, .a = Site(site)}, kids);
+  std::erase_if(env_.heap, [&](const HeapEntry& entry) { return IsKnownByAttributes(entry.object) && store_[entry.object].a == store_[made].a; });
+  return made;
 }
 
 // `namedtuple("Point", ["x", "y"])`, `namedtuple("Point", "x y")`: the class, by the names of its fields; none if these are not known.

@@ -318,6 +318,7 @@ ValueId FunctionEvaluator::EnumMember(binding::ClassId class_id, NameId attr) {
 }
 
 const ValueId* FunctionEvaluator::HeapValue(ValueId object, NameId attr) const {
+  object = AsItWasMade(object);
   for (const HeapEntry& entry : env_.heap) {
     if (entry.object == object && entry.attr == attr) return &entry.value;
   }

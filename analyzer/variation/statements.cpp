@@ -177,8 +177,19 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
     const auto same = std::ranges::find_if(env_.heap, [&](const HeapEntry& other) {
       return other.object == entry.object && other.attr == entry.attr;
     });
-    if (same == env_.heap.end()) continue;
-    same->value = store_.Select(condition, entry.value, same->value);
+    // What one arm alone stores in an object that is known by its attributes is in the other what it was made with.
+    const ValueId before = same == env_.heap.end() ? store_.KnownAttribute(entry.object, entry.attr) : ValueId();
+    if (before) env_.heap.push_back({entry.object, entry.attr, store_.Select(condition, entry.value, before)});
+    else if (same != env_.heap.end()) same->value = store_.Select(condition, entry.value, same->value);
+  }
+  for (HeapEntry& entry : env_.heap) {
+    const bool is_of_both = std::ranges::any_of(then_env.heap, [&](const HeapEntry& other) {
+      return other.object == entry.object && other.attr == entry.attr;
+    });
+    const ValueId before = is_of_both ? ValueId() : store_.KnownAttribute(entry.object, entry.attr);
+    if (!before) continue;
+    entry.value = store_.Select(condition, before, entry.value);
+    then_env.heap.push_back(entry);
   }
   std::erase_if(env_.heap, [&](const HeapEntry& entry) {
     return std::ranges::none_of(then_env.heap, [&](const HeapEntry& other) {
@@ -738,6 +749,7 @@ void FunctionEvaluator::StoreAttribute(ValueId object, NameId attr, ValueId valu
 }
 
 void FunctionEvaluator::KeepOnHeap(ValueId object, NameId attr, ValueId value) {
+  object = AsItWasMade(object);
   for (HeapEntry& entry : env_.heap) {
     if (entry.object != object || entry.attr != attr) continue;
     entry.value = value;
