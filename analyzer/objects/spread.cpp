@@ -12,8 +12,12 @@ constexpr size_t kMostFollowed = 24;
 }  // namespace
 
 Spread::Spread(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Site& from)
+    : Spread(program, facts, index, from.function, {from.expr}) {}
+
+Spread::Spread(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, FuncId from,
+               std::vector<ir::ExprId> from_seeds)
     : program_(program), facts_(facts), index_(index) {
-  open_.push_back({from.function, {from.expr}});
+  open_.push_back({from, std::move(from_seeds)});
   for (size_t i = 0; i < open_.size() && i < kMostFollowed; ++i) {
     const auto [function, seeds] = open_[i];
     Follow(function, seeds);

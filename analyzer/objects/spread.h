@@ -17,6 +17,9 @@ namespace allranks::objects {
 class Spread {
  public:
   Spread(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Site& from);
+  // The same of several expressions of a function: of what a call puts into a variable, where that is read afterwards.
+  Spread(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, FuncId function,
+         std::vector<ir::ExprId> seeds);
 
   bool Holds(const Site& place) const;
   // Whether something in a function reads it: a parameter that it is handed, or a field.

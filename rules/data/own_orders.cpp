@@ -1,6 +1,7 @@
 #include "rules/data/own_orders.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "analyzer/objects/definitions.h"
@@ -32,6 +33,13 @@ constexpr DrawText kOwnOrder = {
 constexpr DrawText kOwnData = {
     "each rank draws its data for itself before they are dealt out by position: some samples are read by several ranks, others by none",
     "other data on each rank", "use the same seed on all ranks for this draw"};
+constexpr DrawText kOwnShuffle = {
+    "each rank shuffles without a common seed and then takes its share of its own order: "
+    "some samples are read by several ranks, others by none",
+    "another order on each rank", "use the same seed on all ranks before the shuffle, or take the share first"};
+constexpr DrawText kOwnDraw = {
+    "each rank draws without a common seed and then takes its share of its own draw: some samples are read by several ranks, others by none",
+    "another draw on each rank", "use the same seed on all ranks for this draw, or take the share first"};
 
 // A data set that is handed to what deals it out: a trainer, or a loader with a sampler that does.
 struct Dealt {
@@ -39,6 +47,7 @@ struct Dealt {
   Site data_set;               // as it is handed over; no expression: in a way that is not seen
   std::set<uint32_t> classes;  // ClassIds: of the objects of the project that the data set consists of
   std::set<uint32_t> runs;     // FuncIds: functions that come to the place
+  bool is_of_project = false;  // the data set itself is such an object, and not one of a library around it
 };
 
 class OwnOrders {
@@ -76,8 +85,73 @@ class OwnOrders {
       }
     }
     const Dealt* dealt = DealtWith(shuffle, list);
+    if (dealt == nullptr) dealt = DealtAfter(shuffle, list);
     const bool is_own = dealt != nullptr && !IsSeededAlike(shuffle, *dealt) && !IsSentAround({shuffle.function, shuffle.expr});
     if (is_own) ReportDealt(shuffle, *dealt);
+  }
+
+  // What is made of the list afterwards: `train = paths[:n]; Rows([str(path) for path in train])`.
+  const Dealt* DealtAfter(const KnownCall& shuffle, ir::ExprId list) const {
+    const ir::ModuleId file = ModuleOf(shuffle.function);
+    const ir::Module& module = context_.program.modules[file];
+    if (dealt_.empty() || module[list].kind != ir::ExprKind::Name) return nullptr;
+    std::vector<ir::ExprId> reads;
+    for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Name)) {
+      const bool is_read = module[id].begin >= module[shuffle.expr].end && IsNameOf(module, id, list);
+      if (is_read && FunctionAround(context_, file, id) == shuffle.function) reads.push_back(id);
+    }
+    const objects::Spread spread(context_.program, context_.facts, context_.index, shuffle.function, std::move(reads));
+    if (IsPutInOrder(shuffle, spread)) return nullptr;
+    // What else a data set of the project is handed is no order of its rows.
+    const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
+      return (!each.is_of_project && spread.Holds(each.data_set)) || std::ranges::any_of(each.classes, [&](uint32_t made) {
+        const binding::ClassId owner{made};
+        const FuncId length = LengthOf(owner);
+        return (length && spread.IsReadIn(length)) || IsPutInto(owner, shuffle.function, spread);
+      });
+    });
+    return dealt == dealt_.end() ? nullptr : &*dealt;
+  }
+
+  // `paths.sort()`, `sorted(paths)`: what it is good for does not depend on the order.
+  bool IsPutInOrder(const KnownCall& shuffle, const objects::Spread& spread) const {
+    const ir::Module& module = context_.program.module_of(shuffle.function);
+    return std::ranges::any_of(CallsIn(context_, shuffle.function), [&](const Site& call) {
+      const ir::ExprId callee = ir::CalleeOf(module[call.expr]);
+      if (module[callee].kind == ir::ExprKind::Name) return context_.program.text(ir::NameOf(module[callee])) == "sorted" && IsHanded(call, spread);
+      return module[callee].kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(module[callee])) == "sort" &&
+             spread.Holds({call.function, ir::ObjectOf(module[callee])});
+    });
+  }
+
+  // The data set that is made of something, or whose rows it is.
+  const Dealt* DealtFrom(FuncId function, const objects::Spread& spread) const {
+    const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
+      return spread.Holds(each.data_set) || std::ranges::any_of(each.classes, [&](uint32_t made) {
+        const binding::ClassId owner{made};
+        return IsLengthOf(owner, function, spread) || IsPutInto(owner, function, spread);
+      });
+    });
+    return dealt == dealt_.end() ? nullptr : &*dealt;
+  }
+
+  // `data = Rows(path)`, and `data.rows = some` later.
+  bool IsPutInto(binding::ClassId owner, FuncId function, const objects::Spread& spread) const {
+    const ir::ModuleId file = ModuleOf(function);
+    const ir::Module& module = context_.program.modules[file];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign || !spread.Holds({function, ir::AssignedOf(stmt)})) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        if (module[target].kind != ir::ExprKind::Attribute || context_.index.FunctionOf(file, ir::StmtId{i}) != function) continue;
+        const ValueId object = context_.facts.value(file, ir::ObjectOf(module[target]));
+        const bool is_made = object && std::ranges::any_of(context_.values.Leaves(object), [&](ValueId leaf) {
+          return context_.values[leaf].kind == ValueKind::Instance && context_.values[leaf].a == owner.index;
+        });
+        if (is_made && IsCounted(owner, ir::AttrOf(module[target]))) return true;
+      }
+    }
+    return false;
   }
 
   // `[rank::world_size]`, `[rank * n : (rank + 1) * n]`.
@@ -157,6 +231,17 @@ class OwnOrders {
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) NoteTrainers(ir::ModuleId{m});
     for (const KnownCall& call : context_.index.known_calls()) {
       if (call.entry->Has(knowledge::Role::DealsOut)) NotePrepared(call);
+      if (call.entry->Has(knowledge::Role::SplitsItems)) NoteSplit(call);
+    }
+  }
+
+  // `with state.split_between_processes(rows) as share:`.
+  void NoteSplit(const KnownCall& call) {
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      if (role.role != knowledge::Role::SplitsItems) continue;
+      const ir::ExprId items = context_.index.ArgExpr(call, context_.program.text(role.param));
+      const ValueId value = items ? context_.facts.value(ModuleOf(call.function), items) : ValueId::None();
+      if (value) Add({call.function, call.expr}, {call.function, items}, value);
     }
   }
 
@@ -197,7 +282,10 @@ class OwnOrders {
   }
 
   void Add(const Site& place, const Site& data_set, ValueId value) {
-    Dealt dealt{.place = place, .data_set = data_set, .classes = {}, .runs = {place.function.index}};
+    const std::vector<ValueId> leaves = context_.values.Leaves(value);
+    const auto is_object = [&](ValueId leaf) { return context_.values[leaf].kind == ValueKind::Instance; };
+    Dealt dealt{.place = place, .data_set = data_set, .classes = {}, .runs = {place.function.index},
+                .is_of_project = std::ranges::all_of(leaves, is_object)};
     context_.values.AnyPart(value, [&](ValueId part) {
       if (context_.values[part].kind == ValueKind::Instance && !IsStream(part)) dealt.classes.insert(context_.values[part].a);
       return false;
@@ -227,12 +315,12 @@ class OwnOrders {
     return map;
   }
 
-  // A list that is shuffled where the data set is made of it: in its constructor, or before that is called with it.
+  // A list that is shuffled in the constructor of the data set.
   const Dealt* DealtWith(const KnownCall& shuffle, ir::ExprId list) const {
     const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
       return std::ranges::any_of(each.classes, [&](uint32_t made) {
         const binding::ClassId owner{made};
-        return (IsConstructor(shuffle.function, owner) && IsCounted(owner, KeptIn(shuffle, list))) || IsHandedTo(owner, shuffle, list);
+        return IsConstructor(shuffle.function, owner) && IsCounted(owner, KeptIn(shuffle, list));
       });
     });
     return dealt == dealt_.end() ? nullptr : &*dealt;
@@ -271,10 +359,14 @@ class OwnOrders {
     return {};
   }
 
+  FuncId LengthOf(binding::ClassId data_set) const {
+    const base::NameId name = context_.program.names->Find("__len__");
+    return name ? context_.program.FindMethod(data_set, name) : FuncId::None();
+  }
+
   // Whether a data set is as long as this field: it is what the positions mean.
   bool IsCounted(binding::ClassId owner, base::NameId field) const {
-    const base::NameId name = context_.program.names->Find("__len__");
-    const FuncId length = field && name ? context_.program.FindMethod(owner, name) : FuncId::None();
+    const FuncId length = field ? LengthOf(owner) : FuncId::None();
     if (!length) return false;
     const ir::ModuleId file = ModuleOf(length);
     const ir::Module& module = context_.program.modules[file];
@@ -284,21 +376,6 @@ class OwnOrders {
   }
 
   base::NameId FieldOfSelf(FuncId function, ir::ExprId expr) const { return objects::FieldOfSelf(context_.program, {function, expr}); }
-
-  // `random.shuffle(rows)`, and later `Rows(rows)`.
-  bool IsHandedTo(binding::ClassId owner, const KnownCall& shuffle, ir::ExprId list) const {
-    const ir::ModuleId file = ModuleOf(shuffle.function);
-    const ir::Module& module = context_.program.modules[file];
-    for (const Site& call : CallsIn(context_, shuffle.function)) {
-      const ValueId made = context_.facts.value(file, call.expr);
-      if (module[call.expr].begin < module[shuffle.expr].end || !made || context_.values[made].kind != ValueKind::Instance) continue;
-      if (binding::ClassId{context_.values[made].a} != owner) continue;
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
-        if (IsNameOf(module, ir::ArgAt(module, module[call.expr], i).value, list)) return true;
-      }
-    }
-    return false;
-  }
 
   // Whether a call draws an order, and from what all calls of this process draw from.
   bool DrawsOwnOrder(const KnownCall& call) const {
@@ -314,17 +391,35 @@ class OwnOrders {
 
   // `random_split(data, lengths)`, `random.sample(rows, 1000)`: what is dealt out is made of what the call returns, or has such rows.
   void VisitDraw(const KnownCall& draw) {
-    if (dealt_.empty() || !DrawsOwnOrder(draw)) return;
+    const std::vector<ir::ExprId>& shares = SharesOfRanks(ModuleOf(draw.function));
+    if ((dealt_.empty() && shares.empty()) || !DrawsOwnOrder(draw)) return;
     const objects::Spread spread(context_.program, context_.facts, context_.index, {draw.function, draw.expr});
-    const auto dealt = std::ranges::find_if(dealt_, [&](const Dealt& each) {
-      return spread.Holds(each.data_set) ||
-             std::ranges::any_of(each.classes, [&](uint32_t made) { return IsLengthOf(binding::ClassId{made}, draw.function, spread); });
-    });
-    if (dealt == dealt_.end() || IsSeededAlike(draw, *dealt)) return;
+    const Dealt* dealt = DealtFrom(draw.function, spread);
+    const ir::ExprId share = ShareIn(draw, shares, spread);
+    if (dealt == nullptr && !share) return;
     const bool is_sent = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       return SendsFromRoot(call) && IsHanded({call.function, call.expr}, spread);
     });
-    if (!is_sent) ReportDealt(draw, *dealt, kOwnData);
+    if (is_sent) return;
+    if (dealt != nullptr && !IsSeededAlike(draw, *dealt)) return ReportDealt(draw, *dealt, kOwnData);
+    if (share && !HasEqualSeed(ModuleOf(draw.function))) Report(draw, {draw.function, share}, kOwnDraw);
+  }
+
+  // `order[rank::world_size]`, where each rank takes what is at its positions.
+  const std::vector<ir::ExprId>& SharesOfRanks(ir::ModuleId file) {
+    const auto [shares, is_new] = shares_.try_emplace(file.index);
+    if (!is_new) return shares->second;
+    for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Subscript)) {
+      if (IsShareOfRank(file, ir::IndexOf(context_.program.modules[file][id]))) shares->second.push_back(id);
+    }
+    return shares->second;
+  }
+
+  // Of a draw that is made there, `random.sample(rows, 8)[rank::world_size]`, or that is held there.
+  ir::ExprId ShareIn(const KnownCall& draw, const std::vector<ir::ExprId>& shares, const objects::Spread& spread) const {
+    const ir::Module& module = context_.program.module_of(draw.function);
+    const auto share = std::ranges::find_if(shares, [&](ir::ExprId id) { return spread.Holds({draw.function, ir::LeftOf(module[id])}); });
+    return share == shares.end() ? ir::ExprId::None() : *share;
   }
 
   bool IsHanded(const Site& call, const objects::Spread& drawn) const {
@@ -338,10 +433,9 @@ class OwnOrders {
 
   // Of a draw in a method of the data set.
   bool IsLengthOf(binding::ClassId data_set, FuncId method, const objects::Spread& drawn) const {
-    const base::NameId name = context_.program.names->Find("__len__");
     const binding::ClassId owner = context_.program.funcs[method].owner;
     const bool is_own = owner && std::ranges::count(context_.program.classes[data_set].mro, owner) > 0;
-    const FuncId length = is_own && name ? context_.program.FindMethod(data_set, name) : FuncId::None();
+    const FuncId length = is_own ? LengthOf(data_set) : FuncId::None();
     return length && drawn.IsReadIn(length);
   }
 
@@ -384,14 +478,11 @@ class OwnOrders {
     return kind.find("broadcast") != std::string_view::npos && kind != "module_broadcast" && kind != "buffer_broadcast";
   }
 
-  void Report(const KnownCall& shuffle, const Site& share) {
-    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr},
-                                {"each rank shuffles without a common seed and then takes its share of its own order: "
-                                 "some samples are read by several ranks, others by none",
-                                 {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"another order on each rank", {}});
+  void Report(const KnownCall& shuffle, const Site& share, const DrawText& text = kOwnShuffle) {
+    Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, {shuffle.function, shuffle.expr}, {text.message, {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {text.label, {}});
     AddLabel(finding, SpanOf(context_, share), LabelRole::Why, {"the share of this rank", {}});
-    finding.help = {"use the same seed on all ranks before the shuffle, or take the share first", {}};
+    finding.help = {text.help, {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -403,7 +494,8 @@ class OwnOrders {
   ProgramCalls calls_;
   objects::JobRuns runs_;
   std::vector<Dealt> dealt_;
-  std::set<uint32_t> reported_;  // FuncIds
+  std::set<uint32_t> reported_;                       // FuncIds
+  std::map<uint32_t, std::vector<ir::ExprId>> shares_;  // by ModuleId
 };
 
 }  // namespace
