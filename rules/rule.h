@@ -51,6 +51,7 @@ struct ReportedDifferences {
   std::vector<FileLook> of_files;
   std::set<const traces::Difference*> of_changing_files;  // files that the program writes or removes meanwhile
   std::set<const traces::Difference*> made_up_for;  // what one rank sends is what the others wait for in their next step
+  std::set<const traces::Difference*> beside_callbacks;  // a library may run the same operation on the ranks that seem to lack it
   std::set<const traces::Difference*> of_unseen_strategies;  // nothing shows that the job runs under one that communicates there
 };
 

@@ -2,22 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
+#include "analyzer/base/innermost.h"
 #include "analyzer/findings/directive.h"
 
 namespace allranks::findings {
 namespace {
-
-// The innermost statement around a place; none, or none that can have a comment: nullptr.
-const Extent* StatementAt(const FileSyntax& syntax, uint32_t offset) {
-  if (syntax.comment_mark.empty()) return nullptr;
-  const Extent* innermost = nullptr;
-  for (const Extent& statement : syntax.statements) {
-    if (statement.begin > offset || offset >= statement.end) continue;
-    if (innermost == nullptr || statement.end - statement.begin < innermost->end - innermost->begin) innermost = &statement;
-  }
-  return innermost;
-}
 
 struct Line {
   uint32_t begin = 0;
@@ -29,20 +21,54 @@ Line LineAt(const source::SourceFile& file, uint32_t offset) {
   return {begin, static_cast<uint32_t>(std::min(file.text.find_first_of("\r\n", offset), file.text.size()))};
 }
 
-// Whether a comment may stand at the end of the line: all that starts there ends there, or goes on in a block.
-bool TakesComment(const source::SourceFile& file, const FileSyntax& syntax, const Line& line) {
-  if (line.end > line.begin && file.text[line.end - 1] == '\\') return false;
-  return std::ranges::none_of(syntax.statements, [&](const Extent& statement) {
-    return line.begin <= statement.begin && statement.begin < line.end && statement.header_end > line.end;
-  });
+std::vector<Extent> InOrder(std::vector<Extent> extents) {
+  std::ranges::stable_sort(extents, {}, &Extent::begin);
+  return extents;
 }
 
-const Extent* CommentIn(const FileSyntax& syntax, const Line& line) {
-  const auto found = std::ranges::find_if(syntax.comments, [&](const Extent& comment) {
-    return line.begin <= comment.begin && comment.begin < line.end;
-  });
-  return found == syntax.comments.end() ? nullptr : &*found;
+std::vector<base::Innermost::Range> RangesOf(const std::vector<Extent>& extents) {
+  std::vector<base::Innermost::Range> ranges;
+  for (const Extent& extent : extents) ranges.push_back({extent.begin, extent.end});
+  return ranges;
 }
+
+// Those of a list in order that begin in a line.
+std::span<const Extent> BeginningIn(const std::vector<Extent>& extents, const Line& line) {
+  const auto begin = std::ranges::lower_bound(extents, line.begin, {}, &Extent::begin);
+  const auto end = std::ranges::lower_bound(begin, extents.end(), line.end, {}, &Extent::begin);
+  return {begin, end};
+}
+
+// What stands where in a file.
+class Places {
+ public:
+  Places(const source::SourceFile& file, const FileSyntax& syntax)
+      : file_(file), can_have_comments_(!syntax.comment_mark.empty()), statements_(InOrder(syntax.statements)), comments_(InOrder(syntax.comments)),
+        innermost_(RangesOf(statements_)) {}
+
+  // The innermost statement around a place; none, or none that can have a comment: nullptr.
+  const Extent* StatementAt(uint32_t offset) const {
+    const uint32_t found = can_have_comments_ ? innermost_.At(offset) : base::Innermost::kNone;
+    return found == base::Innermost::kNone ? nullptr : &statements_[found];
+  }
+
+  // Whether a comment may stand at the end of the line: all that starts there ends there, or goes on in a block.
+  bool TakesComment(const Line& line) const {
+    if (line.end > line.begin && file_.text[line.end - 1] == '\\') return false;
+    return std::ranges::none_of(BeginningIn(statements_, line), [&](const Extent& statement) { return statement.header_end > line.end; });
+  }
+
+  const Extent* CommentIn(const Line& line) const {
+    const std::span<const Extent> found = BeginningIn(comments_, line);
+    return found.empty() ? nullptr : &found.front();
+  }
+
+ private:
+  const source::SourceFile& file_;
+  bool can_have_comments_;
+  std::vector<Extent> statements_, comments_;
+  base::Innermost innermost_;
+};
 
 std::string Joined(const std::vector<std::string_view>& codes) {
   std::string out;
@@ -67,17 +93,15 @@ Edit LineAbove(const source::SourceFile& file, const Line& line, const std::stri
           .replacement = std::string(indent) + comment + std::string(LineBreakOf(file, line))};
 }
 
-}  // namespace
-
-std::optional<Edit> IgnoreEdit(const source::SourceFile& file, const FileSyntax& syntax, uint32_t offset,
-                               std::vector<std::string_view> codes, std::string_view reason) {
-  const Extent* statement = StatementAt(syntax, offset);
+std::optional<Edit> EditAt(const source::SourceFile& file, const FileSyntax& syntax, const Places& places, uint32_t offset,
+                           std::vector<std::string_view> codes, std::string_view reason) {
+  const Extent* statement = places.StatementAt(offset);
   if (statement == nullptr) return std::nullopt;
   std::ranges::sort(codes);
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   const Line line = LineAt(file, statement->begin);
   Edit edit;
-  if (const Extent* comment = CommentIn(syntax, line)) {
+  if (const Extent* comment = places.CommentIn(line)) {
     const auto text = std::string_view(file.text).substr(comment->begin, comment->end - comment->begin);
     const std::optional<Directive> directive = ParseDirective(text);
     if (directive && directive->verb == "ignore" && directive->closed && !directive->codes.empty()) {
@@ -89,7 +113,7 @@ std::optional<Edit> IgnoreEdit(const source::SourceFile& file, const FileSyntax&
     } else {
       edit = LineAbove(file, line, CommentText(syntax, codes, reason));
     }
-  } else if (TakesComment(file, syntax, line)) {
+  } else if (places.TakesComment(line)) {
     edit = {.span = {syntax.file, line.end, line.end}, .replacement = "  " + CommentText(syntax, codes, reason)};
   } else {
     edit = LineAbove(file, line, CommentText(syntax, codes, reason));
@@ -98,13 +122,21 @@ std::optional<Edit> IgnoreEdit(const source::SourceFile& file, const FileSyntax&
   return edit;
 }
 
+}  // namespace
+
+std::optional<Edit> IgnoreEdit(const source::SourceFile& file, const FileSyntax& syntax, uint32_t offset,
+                               std::vector<std::string_view> codes, std::string_view reason) {
+  return EditAt(file, syntax, Places(file, syntax), offset, std::move(codes), reason);
+}
+
 IgnoreEdits IgnoreAll(const source::SourceFile& file, const FileSyntax& syntax, const std::vector<const Finding*>& findings,
                       std::string_view reason) {
   IgnoreEdits out;
+  const Places places(file, syntax);
   // By the line that the comment will speak of: two statements of one line have one comment.
   std::map<uint32_t, std::pair<uint32_t, std::vector<std::string_view>>> by_line;
   for (size_t i = 0; i < findings.size(); ++i) {
-    const Extent* statement = StatementAt(syntax, findings[i]->span.begin);
+    const Extent* statement = places.StatementAt(findings[i]->span.begin);
     if (statement == nullptr) {
       out.missed.push_back(i);
       continue;
@@ -114,7 +146,7 @@ IgnoreEdits IgnoreAll(const source::SourceFile& file, const FileSyntax& syntax, 
     codes.push_back(findings[i]->code);
   }
   for (const auto& [line, where] : by_line) {
-    if (std::optional<Edit> edit = IgnoreEdit(file, syntax, where.first, where.second, reason)) out.edits.push_back(*edit);
+    if (std::optional<Edit> edit = EditAt(file, syntax, places, where.first, where.second, reason)) out.edits.push_back(*edit);
   }
   return out;
 }

@@ -455,6 +455,11 @@ class Solver {
 
   // From callers to callees.
   void Descend(std::vector<RunSet>& sets) {
+    // Classes that many make have as many makers of each method: they are looked up.
+    for (std::vector<uint32_t>& makers : makers_) {
+      std::ranges::sort(makers);
+      makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
+    }
     std::vector<uint32_t> work;
     for (uint32_t f = 0; f < sets.size(); ++f) {
       if (sets[f] != 0) work.push_back(f);
@@ -474,7 +479,7 @@ class Solver {
       };
       const auto give_to = [&](uint32_t callee) {
         const bool is_made = !makers_[callee].empty();
-        if (!is_made || std::ranges::count(makers_[callee], at) > 0) give(callee);
+        if (!is_made || std::ranges::binary_search(makers_[callee], at)) give(callee);
       };
       for (const uint32_t callee : callees_[at]) give_to(callee);
       if (!IsTop(at)) continue;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "analyzer/objects/every_way.h"
 #include "analyzer/objects/definition_names.h"
-#include "analyzer/objects/main_guard.h"
+#include "analyzer/objects/every_way.h"
 #include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
@@ -51,7 +50,7 @@ bool NeverReached::IsOfUnusedClass(FuncId function) const {
 // A script has no others; what is imported has those that import it, unless people elsewhere may.
 bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
   const bool is_in_folder = program_.infos[module].dotted.find('.') != std::string::npos;
-  if (MainOf(program_, module)) return !is_in_folder || !others_.may_install(module);
+  if (has_main_[module.index]) return !is_in_folder || !others_.may_install(module);
   if (program_.modules[module].language != ir::Language::Python || IsTestFile(program_, module)) return false;
   return !neighbourhood_.ImportersOf(module).empty() && !others_.may_install(module);
 }

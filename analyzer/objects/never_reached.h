@@ -18,6 +18,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/claims.h"
 #include "analyzer/objects/launched_options.h"
+#include "analyzer/objects/main_guard.h"
 
 namespace allranks::objects {
 
@@ -34,7 +35,9 @@ class NeverReached {
   NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
                const LaunchedOptions& options, OtherFiles others)
       : program_(program), facts_(facts), index_(index), reach_(reach), options_(options), others_(std::move(others)),
-        neighbourhood_(program) {}
+        neighbourhood_(program) {
+    for (uint32_t m = 0; m < program.modules.size(); ++m) has_main_.push_back(static_cast<bool>(MainOf(program, ir::ModuleId{m})));
+  }
 
   // Whether no run gets to the innermost statement that holds a position of a module. A function that is only called at such
   // places is one as a whole.
@@ -58,6 +61,7 @@ class NeverReached {
   const OtherFiles others_;
   const binding::Neighbourhood neighbourhood_;
   mutable std::unordered_map<uint32_t, bool> unused_classes_;  // by ClassId
+  std::vector<bool> has_main_;  // by module
 };
 
 }  // namespace allranks::objects

@@ -29,6 +29,7 @@ class ObjectsTest : public ::testing::Test {
   const binding::Program& program() const { return analysed_.program; }
   const knowledge::Knowledge& knowledge() const { return *analysed_.knowledge; }
   const variation::Facts& facts() const { return analysed_.facts; }
+  const pipeline::Analysed& analysed() const { return analysed_; }
   const ProgramIndex& index() const { return *index_; }
 
   // Where a text first stands in the file.

@@ -6,7 +6,7 @@ namespace allranks::objects {
 
 ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Knowledge& knowledge,
                            const variation::Facts& facts)
-    : program_(program), knowledge_(knowledge), facts_(facts) {
+    : program_(program), knowledge_(knowledge), facts_(facts), places_(program.modules.size()) {
   trees_.reserve(program.modules.size());
   by_kind_.reserve(program.modules.size());
   for (const ir::Module& module : program.modules) {
@@ -34,6 +34,7 @@ ProgramIndex::ByKind::ByKind(const ir::Module& module) : exprs(module.exprs.size
 }
 
 std::span<const ir::ExprId> ProgramIndex::ExprsOf(ir::ModuleId module, ir::ExprKind kind) const {
+  Step();
   const ByKind& by_kind = by_kind_[module.index];
   const uint32_t begin = by_kind.begin[static_cast<size_t>(kind)];
   return std::span(by_kind.exprs).subspan(begin, by_kind.begin[static_cast<size_t>(kind) + 1] - begin);
@@ -186,16 +187,17 @@ ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
   return tree(program_.funcs[site.function].module).StatementOf(site.expr);
 }
 
-ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module_id, uint32_t position) const {
-  const ir::Module& module = program_.modules[module_id];
-  ir::StmtId innermost;
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.begin > position || stmt.end <= position) continue;
-    // All that a macro expands to stands at one place: then the statement around the others is meant, which follows them.
-    if (!innermost || stmt.end - stmt.begin <= module[innermost].end - module[innermost].begin) innermost = ir::StmtId{i};
-  }
-  return innermost;
+// All that a macro expands to stands at one place: then the statement around the others is meant, which follows them.
+ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module, uint32_t position) const {
+  Step();
+  Places& places = places_[module.index];
+  std::call_once(places.made, [&] {
+    std::vector<base::Innermost::Range> ranges;
+    for (const ir::Stmt& stmt : program_.modules[module].stmts) ranges.push_back({stmt.begin, stmt.end});
+    places.statements.emplace(ranges);
+  });
+  const uint32_t innermost = places.statements->At(position);
+  return innermost == base::Innermost::kNone ? ir::StmtId() : ir::StmtId{innermost};
 }
 
 std::vector<ir::StmtId> ProgramIndex::LoopsAround(const Site& site) const {

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <array>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/innermost.h"
+#include "analyzer/base/watch.h"
 #include "analyzer/ir/tree.h"
 #include "analyzer/variation/facts.h"
 
@@ -37,9 +43,18 @@ class ProgramIndex {
  public:
   ProgramIndex(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts);
 
-  std::span<const KnownCall> known_calls() const { return known_calls_; }
+  // From here on questions throw base::Cut once it is over: whoever works with the index asks it again and again, from any thread.
+  void EndWhen(std::function<bool()> is_over) { is_over_ = std::move(is_over); }
+
+  std::span<const KnownCall> known_calls() const {
+    Step();
+    return known_calls_;
+  }
   // Calls of a function of the project, in order of the callers; also those that call it or another one, an override of a method.
-  std::span<const Site> CallersOf(FuncId function) const { return callers_[function]; }
+  std::span<const Site> CallersOf(FuncId function) const {
+    Step();
+    return callers_[function];
+  }
   // Of the calls in a function that call one of several others, those that they may call, each with its call.
   std::span<const std::pair<ir::ExprId, FuncId>> ChoicesIn(FuncId function) const { return choices_[function]; }
   // What a caller hands over for a parameter of a function; none, if that is not seen.
@@ -83,6 +98,16 @@ class ProgramIndex {
     std::vector<ir::ExprId> exprs;
   };
 
+  void Step() const {
+    if (is_over_ && is_over_()) throw base::Cut{base::CutKind::Stopped};
+  }
+
+  // Which statement stands where, of one module: made when the first place in it is asked for, by whichever rule.
+  struct Places {
+    std::once_flag made;
+    std::optional<base::Innermost> statements;
+  };
+
   void AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls);
   // One of several functions is called: an overridden method, a callback out of a list.
   void AddChoice(const Site& site, ValueId callee);
@@ -93,11 +118,13 @@ class ProgramIndex {
   const variation::Facts& facts_;
   std::vector<ir::Tree> trees_;
   std::vector<ByKind> by_kind_;
+  mutable std::deque<Places> places_;
   base::IdVector<FuncId, std::vector<Site>> callers_;
   base::IdVector<FuncId, std::vector<std::pair<ir::ExprId, FuncId>>> choices_;
   std::unordered_set<uint32_t> bound_;  // functions, by FuncId, that stand in a choice as methods of an object
   base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;
   std::vector<KnownCall> known_calls_;
+  std::function<bool()> is_over_;
 };
 
 }  // namespace allranks::objects

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
@@ -73,8 +74,8 @@ bool FunctionCheck::LeaveOpen() {
   constexpr size_t kMostOpen = 8;
   const bool is_too_much = open_.size() > kMostOpen || state_.exhausted();
   if (is_too_much) reported_.insert(open_.begin(), open_.end());
-  for (Found& found : result_->found) {
-    if (found.by != func_ || !found.is_open) continue;
+  for (Found& found : std::span(result_->found).subspan(found_before_)) {
+    if (!found.is_open) continue;
     if (is_too_much) found.is_open = false;
     else state_.open_conditions.insert(found.condition.index);
   }

@@ -38,7 +38,7 @@ TraceId OpOf(const SequenceStore& sequences, SeqId list);
 class FunctionCheck {
  public:
   FunctionCheck(State& state, FuncId func, CheckResult* result)
-      : state_(state), traces_(state.traces), func_(func), result_(result) {}
+      : state_(state), traces_(state.traces), func_(func), result_(result), found_before_(result->found.size()) {}
   void Run();
 
  private:
@@ -137,6 +137,7 @@ class FunctionCheck {
   const TraceStore& traces_;
   FuncId func_;
   CheckResult* result_;
+  size_t found_before_;                     // in `result_`, of other functions
   TraceId root_;
   VaryingNodes nodes_;
   std::unordered_set<uint32_t> settled_;    // nodes of root_ that are taken as agreed

@@ -178,16 +178,23 @@ struct RuleObjects {
 };
 
 // In the order of the rules, whichever of them is done first. A run that was stopped before has a moment left for what it has found,
-// one that is stopped meanwhile has none.
+// one that is stopped meanwhile has none: a rule that is at work then leaves what it has.
 std::vector<Finding> FindingsOf(const std::vector<const rules::Rule*>& wanted, const rules::Context& context, unsigned jobs,
-                                const base::Watch& watch) {
+                                const base::Watch& watch, objects::ProgramIndex& index) {
   constexpr std::chrono::seconds kMoment{1};
   const auto until = std::chrono::steady_clock::now() + kMoment;
   const auto is_over = [&] { return watch.IsStopped() && std::chrono::steady_clock::now() > until; };
+  index.EndWhen(is_over);
   std::vector<std::vector<Finding>> found(wanted.size());
   ParallelFor(wanted.size(), jobs, [&](size_t i) {
-    if (wanted[i]->check != nullptr && !is_over()) wanted[i]->check(context, found[i]);
+    if (wanted[i]->check == nullptr || is_over()) return;
+    try {
+      wanted[i]->check(context, found[i]);
+    } catch (const base::Cut&) {
+      // What it has is in `found`.
+    }
   }, Stack::Deep);
+  index.EndWhen({});
   std::vector<Finding> findings;
   for (std::vector<Finding>& each : found) std::ranges::move(each, std::back_inserter(findings));
   return findings;
@@ -246,7 +253,7 @@ objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read,
                                      const objects::OtherFiles& others, unsigned most_jobs, const base::Watch& watch) {
   const unsigned jobs = JobsFor(a.program, most_jobs);
-  const objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
+  objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
   RuleObjects made;
   made.FillSettings(a, index, read);
@@ -254,7 +261,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
                          *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
-  std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch);
+  std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
   JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach},
               {a.program, *a.knowledge, a.facts, index}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);

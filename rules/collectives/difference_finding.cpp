@@ -228,40 +228,6 @@ void AddRepeats(const Context& context, const Difference& difference, Finding& f
   }
 }
 
-// Whether something that is not of this project is handed a class.
-bool IsHandedOver(const Context& context, binding::ClassId class_id) {
-  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
-    const ir::ModuleId module_id{m};
-    const ir::Module& module = context.program.modules[module_id];
-    for (const ir::ExprId call : context.index.ExprsOf(module_id, ir::ExprKind::Call)) {
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-        const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
-        const bool is_it = value && context.values[value].kind == variation::ValueKind::Class && context.values[value].a == class_id.index;
-        if (is_it && !CalledFunction(context, module_id, call)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-bool IsOfKnownLibrary(const Context& context, binding::ClassId handler) {
-  return std::ranges::any_of(context.program.classes[handler].external_bases,
-                             [&](base::NameId base) { return static_cast<bool>(context.knowledge.FindClass(base)); });
-}
-
-// `server.add_resource(Handler)`: the same operation stands in a method, in the file, that nothing calls and whose class a library
-// is handed. The ranks that seem to lack it may run the library meanwhile. Of a library that is known, as trainers are, it is
-// known what it calls on which ranks.
-bool MayComeFromCallback(const Context& context, const Difference& difference) {
-  const ir::ModuleId module = context.program.funcs[difference.culprit.function].module;
-  return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
-    const binding::Func& func = context.program.funcs[call.function];
-    if (!func.owner || func.module != module || !call.entry->has_operation || call.function == difference.culprit.function) return false;
-    return context.program.text(call.entry->name) == difference.culprit.name && context.index.CallersOf(call.function).empty() &&
-           IsHandedOver(context, func.owner) && !IsOfKnownLibrary(context, func.owner);
-  });
-}
-
 }  // namespace
 
 variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
@@ -335,7 +301,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
   if (IsReducedUnderSetting(context, difference)) assumptions.Add(findings::Assumption::SettingAdmitsAll);
   if (HasNoSource(context, difference)) assumptions.Add(findings::Assumption::ValueNotTraced);
-  if (!difference.is_own && MayComeFromCallback(context, difference)) assumptions.Add(findings::Assumption::BoundReached);
+  if (context.differences.beside_callbacks.contains(&difference)) assumptions.Add(findings::Assumption::BoundReached);
   const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);
   if (is_of_files && !context.differences.of_changing_files.contains(&difference)) assumptions.Add(findings::Assumption::FilesUnwritten);
   Finding finding{.code = code,

@@ -9,6 +9,7 @@
 
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/module_buffers.h"
+#include "rules/collectives/callback_operations.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/file_tests.h"
 #include "rules/counted_loops.h"
@@ -23,10 +24,12 @@ bool MayBeFileTest(DifferenceKind kind) {
   return kind == DifferenceKind::DataBranch || kind == DifferenceKind::TripCount || kind == DifferenceKind::GroupCreation;
 }
 
-void AddTo(std::vector<FileLook>& looks, const objects::Site& site, const traces::Difference& difference) {
-  const auto known = std::ranges::find(looks, site, &FileLook::site);
-  if (known != looks.end()) known->differences.push_back(&difference);
-  else looks.push_back({site, {&difference}});
+// `known`: by place, where in `looks` it is.
+void AddTo(std::vector<FileLook>& looks, std::map<std::pair<uint32_t, uint32_t>, size_t>& known, const objects::Site& site,
+           const traces::Difference& difference) {
+  const auto [look, is_new] = known.try_emplace({site.function.index, site.expr.index}, looks.size());
+  if (is_new) looks.push_back({site, {}});
+  looks[look->second].differences.push_back(&difference);
 }
 
 using objects::StrategyUse;
@@ -213,15 +216,18 @@ void JoinRepeats(const Context& context, ReportedDifferences& reported) {
 
 ReportedDifferences ReportedDifferencesOf(const Context& context) {
   const FileTests file_tests(context);
+  CallbackOperations callbacks(context);
   ReportedDifferences reported;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> known_looks;
   for (const traces::Difference& difference : context.analysis.differences) {
     if (IsOfOneRank(context, difference) || context.launch.NeverMakesGroup(context.program.funcs[difference.function].module)) continue;
     const StrategyUse use = UseOfStrategies(context, difference);
     if (use == StrategyUse::RuledOut || DoesNotMatter(context, difference)) continue;
     if (IsMadeUpFor(context, difference.culprit)) reported.made_up_for.insert(&difference);
+    if (callbacks.MayHold(difference)) reported.beside_callbacks.insert(&difference);
     if (use == StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);
     const std::optional<objects::Site> look = MayBeFileTest(difference.kind) ? file_tests.Of(difference) : std::nullopt;
-    if (look) AddTo(reported.of_files, *look, difference);
+    if (look) AddTo(reported.of_files, known_looks, *look, difference);
     else reported.each.push_back(difference);
     if (difference.axes.has(knowledge::Axis::Files) && file_tests.AnswersChange(difference)) reported.of_changing_files.insert(&difference);
   }

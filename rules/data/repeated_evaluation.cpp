@@ -42,7 +42,9 @@ class WholeEvaluations {
 
   // Samples that training draws as well are looked at for something else: their number, their mean, what is kept of them.
   bool IsTrainedOn(ValueId loader) const {
-    return std::ranges::any_of(context_.loading.loops(), [&](const objects::LoaderLoop& other) { return other.loader == loader && context_.training.TrainsOn(other); });
+    return std::ranges::any_of(context_.loading.loops(), [&](const objects::LoaderLoop& other) {
+      return context_.training.TrainsOn(other) && context_.values.AnyPart(other.loader, [&](ValueId part) { return part == loader; });
+    });
   }
 
   // Where the loader may have been made, by the program that the loop is of.

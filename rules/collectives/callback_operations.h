@@ -1,0 +1,32 @@
+// What a library may run on other ranks: `server.add_resource(Handler)`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "rules/rule.h"
+
+namespace allranks::rules {
+
+class CallbackOperations {
+ public:
+  explicit CallbackOperations(const Context& context);
+
+  // The same operation stands in a method, in the file, that nothing calls and whose class a library is handed. The ranks that seem
+  // to lack it may run the library meanwhile. Of a library that is known, as trainers are, it is known what it calls on which ranks.
+  bool MayHold(const traces::Difference& difference);
+
+ private:
+  bool IsHandedOver(binding::ClassId class_id);
+
+  const Context& context_;
+  // By file and operation: the methods that issue it and that nothing calls.
+  std::map<std::pair<uint32_t, std::string_view>, std::vector<binding::FuncId>> methods_;
+  std::optional<std::unordered_set<uint32_t>> handed_over_;  // classes; found when the first is asked for
+};
+
+}  // namespace allranks::rules
