@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/ir/bindings.h"
+#include "analyzer/ir/walk.h"
 #include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/job_runs.h"
 #include "rules/data/whole_sets.h"

@@ -47,15 +47,11 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
 }
 
 // PyTorch 2.0 hands the argument over by its new name.
-bool IsOfOldName(const LaunchContext& context, const LaunchFile& file) {
-  constexpr launch::Version kRenamed{2, 0};
-  const std::optional<launch::Version> newest = context.launches.pins.NewestFor(file.path);
-  return newest && *newest < kRenamed;
-}
-
 bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {
+  constexpr launch::Version kRenamed{2, 0};
   const objects::ScriptOptions* script = context.ScriptOf(job);
-  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || IsOfOldName(context, file)) return false;
+  const std::optional<launch::Version> newest = context.launches.pins.NewestFor(file.path);
+  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || (newest && *newest < kRenamed)) return false;
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
@@ -98,8 +94,7 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
-      const bool starts = StartsInEach(context, job, *layer) || IsOfOldName(context, file);
-      Finding finding = LaunchFinding(kAR905, Severity::Warning, starts ? Confidence::Possible : Confidence::Likely, layer->word.span(),
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsInEach(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
                                       {"`torch.distributed.launch` is deprecated: it hands `--local-rank` to the script since "
                                        "PyTorch 2.0, `--local_rank` before, and nothing with `--use_env`",
                                        {}});
@@ -154,7 +149,7 @@ torchrun --nproc_per_node=8 train.py
 
 * `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
 * A script that starts in each release, as it gets its rank from the environment (`--use_env`) or takes both
-  names, and a project that is pinned to a PyTorch before 2.0: then the finding is only *possible*.
+  names: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a README, in the
   folder of the script or above.
