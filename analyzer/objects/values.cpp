@@ -37,6 +37,7 @@ void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) cons
     for (const ValueId kid : facts_.values_store.Kids(id)) AddLeaves(kid, depth + 1, leaves);
     return;
   }
+  if (value.kind == ValueKind::Derived && value.op == variation::kFieldOp) return AddLeaves(facts_.values_store.Kids(id)[1], depth + 1, leaves);
   if (value.kind == ValueKind::Param) {
     const ValueId assumed = facts_.param(variation::FuncId{value.a}, value.b);
     if (assumed && assumed != id) return AddLeaves(assumed, depth + 1, leaves);

@@ -146,6 +146,7 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
     case ValueKind::Derived:
+      if (value.op == variation::kFieldOp) return Evaluate(values_.Kids(id)[1], rank);
       if (const Outcome result = Call(id, rank); result.kind != OutcomeKind::Unknown) return result;
       [[fallthrough]];
     case ValueKind::Unknown:

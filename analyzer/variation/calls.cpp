@@ -4,7 +4,6 @@
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
 #include "analyzer/variation/group_behind.h"
-#include "analyzer/variation/records.h"
 
 namespace allranks::variation {
 namespace {
@@ -76,6 +75,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     const ir::ExprId table = ir::ObjectOf(callee_node);
     const bool is_update = Text(ir::AttrOf(callee_node)) == "update" && (PutFields(table, args) || PutAllIn(table, args));
     const bool is_default = Text(ir::AttrOf(callee_node)) == "setdefault" && PutDefault(ir::ObjectOf(callee_node), args);
+    NoteTableChanged(ir::ObjectOf(callee_node));
     if (!is_update && !is_default) Mutate(ir::ObjectOf(callee_node), args.back().value, is_list);
     if (adds_all) trips_.pop_back();
   }
@@ -160,7 +160,7 @@ void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallA
 }
 
 ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
-  const ValueId known = LookThrough(tables_, callee);
+  const ValueId known = ObjectMeant(callee, LookThrough(tables_, callee));
   const Value value = store_[known];
   switch (value.kind) {
     case ValueKind::Function: {
@@ -275,6 +275,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   CallSubstitution substitution(tables_, callee, function, bound);
   StoreInArguments(function, substitution, receiver.has_value(), args);
   TakeOver(function, substitution, WithinStatement());
+  TakeOverFields(site, callee, function, bound);
   if (kind == CallKind::Construct) return ValueId::None();
   if (!callee_facts.returns) return store_.Symbol(Site(site), {});
   return substitution(callee_facts.returns);
@@ -329,48 +330,11 @@ ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint3
 // attributes it is told what they were assigned.
 void FunctionEvaluator::ForgetHeap(std::span<const CallArgument> args, ValueId receiver) {
   std::erase_if(env_.heap, [&](const HeapEntry& entry) {
-    if (IsKnownByAttributes(entry.object)) return false;
+    if (IsKnownByAttributes(entry.object) || IsOwnField(entry)) return false;
     return entry.object == receiver || std::ranges::any_of(args, [&](const CallArgument& arg) {
              return arg.value == entry.object;
            });
   });
-}
-
-namespace {
-
-// An object of a class that nobody wrote a constructor for, with the fields that it is made with, if it is a record.
-ValueId RecordOf(const binding::Program& program, ValueStore& store, binding::ClassId class_id, std::span<const CallArgument> args) {
-  const Value object{.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance};
-  const std::vector<NameId> fields = RecordFields(program, class_id);
-  std::vector<ValueId> kids;
-  size_t next = 0;
-  for (const CallArgument& arg : args) {
-    const bool is_positional = arg.kind == ir::ArgKind::Positional && next < fields.size();
-    const NameId field = is_positional ? fields[next++] : arg.keyword;
-    const bool is_known = is_positional || (arg.kind == ir::ArgKind::Keyword && std::ranges::find(fields, field) != fields.end());
-    // `Output(*parts)`
-    if (!is_known || !arg.value) return store.Make(object, {});
-    kids.push_back(store.Str(field));
-    // A list of records that are linked has no end.
-    const bool is_record = store[arg.value].kind == ValueKind::Instance;
-    kids.push_back(is_record ? store.Make({.kind = ValueKind::Instance, .a = store[arg.value].a, .b = store[arg.value].b}, {}) : arg.value);
-  }
-  return store.Make(object, kids);
-}
-
-}  // namespace
-
-ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id,
-                                     std::span<const CallArgument> args) {
-  const ValueId object = InstanceValue(class_id);
-  if (const FuncId init = tables_.program.FindMethod(class_id, Intern("__init__"))) {
-    CallFunction(site, callee, init, object, args, CallKind::Construct);
-    return store_.Make({.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance}, {});
-  }
-  std::vector<ValueId> values;
-  for (const CallArgument& arg : args) values.push_back(arg.value);
-  RecordCall(facts_.calls, site, CallKind::Construct, values).callee = callee;
-  return RecordOf(tables_.program, store_, class_id, args);
 }
 
 ValueId FunctionEvaluator::CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args) {
@@ -870,6 +834,9 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     return store_.Environment(first);
   }
   if (const std::optional<ValueId> made = MadeObject(site, text, args)) return made;
+  if (text == "dataclasses.replace" || text == "copy.replace") {
+    if (const ValueId replaced = first ? WithOthers(first, args) : ValueId()) return replaced;
+  }
   if (text == "collections.namedtuple" && args.size() >= 2) return NamedTuple(args[1].value);
   if (text == "functools.partial") {
     if (!first) return std::nullopt;

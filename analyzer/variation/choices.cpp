@@ -172,6 +172,8 @@ void FunctionEvaluator::StoreNamed(ValueId object, ValueId name, ValueId value) 
   if (key.kind == ValueKind::Derived && key.a == tables_.NameSymbol("element")) {
     for (const ValueId each : kids) StoreNamed(object, each, value);
   }
+  if (key.kind != ValueKind::Select && key.kind != ValueKind::Derived) NoteAnyReplaced(object);
+  if (key.kind == ValueKind::Derived && key.a != tables_.NameSymbol("element")) NoteAnyReplaced(object);
   if (key.kind != ValueKind::Select || !IsOfRound(kids[0])) return;
   const bool is_pair = store_[value].kind == ValueKind::Select && store_.Kids(value)[0] == kids[0];
   const ValueId given[] = {is_pair ? store_.Kids(value)[1] : value, is_pair ? store_.Kids(value)[2] : value};

@@ -101,6 +101,12 @@ void FillParams(Tables& tables) {
               tables.SiteSymbol(FuncId{f}, tables.program.function(FuncId{f}).params[i].begin, SiteUse::Unseen), data,
               kByNameOnly);
       }
+      const binding::ClassId owner = i == 0 ? tables.program.funcs[FuncId{f}].owner : binding::ClassId();
+      const bool is_object = owner && tables.ReceiverOf(tables.program.function(FuncId{f}), tables.program.funcs[FuncId{f}].module) == ReceiverKind::Instance;
+      if (is_object && tables.Read(TableId::Made, owner.index, tables.program.names->Intern(kFieldTable).index)) {
+        const bool is_one = value && tables.store[value].kind == ValueKind::Instance && !tables.store.has_param(value);
+        if (!is_one) value = tables.store.Make({.kind = ValueKind::Instance, .a = owner.index}, {});
+      }
       facts.params.push_back(value);
       facts.param_has_callers.push_back(from_calls.has_value());
     }
@@ -212,6 +218,7 @@ void FunctionEvaluator::Run() {
   facts_.returns = ReturnValue();
   facts_.yields = CountOfYields();
   facts_.stored = StoredValues();
+  NoteFieldsMade();
   tables_.effects[id_.index] = LeftBehind();
   facts_.evaluated = true;
   const auto keep_last = [](auto& list) {

@@ -1,5 +1,5 @@
 // Evaluates one function abstractly: statement by statement, with the values of its variables in hand. The member
-// functions are spread over statements.cpp, expressions.cpp, members.cpp, calls.cpp, bind_arguments.cpp, choices.cpp,
+// functions are spread over statements.cpp, expressions.cpp, members.cpp, own_fields.cpp, calls.cpp, bind_arguments.cpp, choices.cpp,
 // passed_tests.cpp and iteration.cpp.
 #pragma once
 
@@ -296,6 +296,29 @@ class FunctionEvaluator {
   bool MayRunOn(binding::ClassId subclass) const;
   ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
 
+  // own_fields.cpp
+  void StoreAttribute(ValueId object, NameId attr, ValueId value, bool is_made = false);
+  ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
+  void NoteAnyReplaced(ValueId object);
+  void NoteTableChanged(ir::ExprId table);
+  bool MayBeOfProject(ValueId object) const;
+  bool IsConstructor() const;
+  bool IsReplaced(binding::ClassId class_id, NameId attr);
+  bool IsOwnToObjects(binding::ClassId class_id, NameId attr);
+  bool HasOwnFields(binding::ClassId class_id);
+  ValueId OwnObject(binding::ClassId class_id);
+  ValueId ObjectMeant(ValueId object, ValueId known);
+  ValueId OnObject(ValueId method, ValueId object);
+  ValueId FieldOfObject(ValueId object, NameId attr, ValueId usual);
+  bool IsOwnField(const HeapEntry& entry);
+  void TakeOverFields(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  std::vector<std::pair<NameId, ValueId>> FieldsMade(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  void NoteFieldsMade();
+  void AddRecordFields(binding::ClassId class_id, std::vector<std::pair<NameId, ValueId>>& fields);
+  void AddConstants(binding::ClassId class_id, std::vector<std::pair<NameId, ValueId>>& fields);
+  ValueId MadeObjectOf(binding::ClassId class_id, std::vector<std::pair<NameId, ValueId>> fields, bool is_record);
+  ValueId WithOthers(ValueId object, std::span<const CallArgument> args);
+
   // calls.cpp
   ValueId EvalCall(ir::ExprId id, const ir::Expr& expr);
   void EvalRemoval(const ir::Expr& callee, std::span<const CallArgument> args);
@@ -311,7 +334,6 @@ class FunctionEvaluator {
   std::optional<ValueId> Quantified(ir::ExprId site, ValueId items, bool of_all);
   std::optional<ValueId> OfDisplay(std::string_view builtin, ValueId items);
   std::optional<ValueId> MadeObject(ir::ExprId site, std::string_view name, std::span<const CallArgument> args);
-  ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
   ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);
   void NoteOption(const ir::Expr& callee, std::span<const CallArgument> args);
   ValueId CallOneOf(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);

@@ -463,7 +463,8 @@ ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
   if (index == 0 && func.owner) {
     const ir::Function& definition = tables_.program.function(function);
     const ReceiverKind kind = tables_.ReceiverOf(definition, func.module);
-    if (kind == ReceiverKind::Instance) return InstanceValue(func.owner);
+    if (kind == ReceiverKind::Instance && !HasOwnFields(func.owner)) return InstanceValue(func.owner);
+    if (kind == ReceiverKind::Instance) return store_.SameObject({.kind = ValueKind::Instance, .a = func.owner.index}, store_.Param(function, index));
     if (kind == ReceiverKind::Class) return store_.Make({.kind = ValueKind::Class, .a = func.owner.index}, {});
   }
   return store_.Param(function, index);

@@ -51,6 +51,8 @@ struct FunctionFacts {
   std::vector<knowledge::EntryId> decorators;
   // By where a handler begins: the unknown that is true where it ran. What a handler assigned hangs on it afterwards.
   std::unordered_map<uint32_t, ValueId> failures;
+  // Of a constructor: what it leaves in the fields of the object, over Params.
+  std::vector<std::pair<NameId, ValueId>> made;
   ValueId yields;                      // of a generator: how many items it yields, over Params; none if all ranks get as many
   ValueId returns;                     // join of all return values, over Params
   std::vector<ValueId> stored;         // by index: what an `out` parameter holds at the end, over Params; none: untouched

@@ -18,15 +18,6 @@ bool IsUnknownRead(const ValueStore& store, ValueId id) {
   return value.kind == ValueKind::Select && IsUnknownRead(store, store.Kids(id)[1]) && IsUnknownRead(store, store.Kids(id)[2]);
 }
 
-// What a record was made with for a field; none if that is not seen.
-ValueId GivenFor(const ValueStore& store, ValueId record, NameId field) {
-  const auto kids = store.Kids(record);
-  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-    if (NameId{store[kids[i]].a} == field) return kids[i + 1];
-  }
-  return ValueId::None();
-}
-
 // Says more than the type that a field is declared with.
 bool IsTelling(const Value& value) {
   const bool is_unknown = value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived;
@@ -38,7 +29,7 @@ bool IsTelling(const Value& value) {
 ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) {
   if (!object) return Unseen(site);
   if (const ValueId* assigned = HeapValue(object, attr)) return *assigned;
-  const ValueId known = LookThrough(tables_, object);
+  const ValueId known = ObjectMeant(object, LookThrough(tables_, object));
   // A parameter is what each caller hands in.
   if (store_[object].kind != ValueKind::Param) {
     if (const ValueId kept = store_.KnownAttribute(known, attr)) return kept;
@@ -135,8 +126,9 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   if (const FuncId method = FindMethodOf(object, attr)) {
     if (!IsProperty(method)) {
       const bool is_exact = value.b == kExactInstance && !tables_.IsAbstract(method);
-      if (is_super || is_exact) return MethodValue(method, InstanceValue(class_id), false);
-      return IsOverriddenUnseen(class_id, method, attr) ? MemberOfAny(site, object, attr) : VirtualMethod(class_id, method, attr, site);
+      if (is_super || is_exact) return MethodValue(method, is_super ? OwnObject(class_id) : object, false);
+      if (IsOverriddenUnseen(class_id, method, attr)) return MemberOfAny(site, object, attr);
+      return OnObject(VirtualMethod(class_id, method, attr, site), object);
     }
     return CallFunction(site, MethodValue(method, object, false), method, object, {}, CallKind::Function);
   }
@@ -147,7 +139,11 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   const bool may_be_of_subclass = !is_super && value.b != kExactInstance;
   ValueId field = FieldOf(class_id, attr, is_super);
   if (field && may_be_of_subclass && IsConstant(store_[field])) field = ConstantOfSome(class_id, attr, field, site);
-  if (const ValueId made = GivenFor(store_, object, attr); made && (!field || IsTelling(store_[made]))) return made;
+  const bool is_own = IsOwnToObjects(class_id, attr);
+  if (const ValueId made = store_.KnownField(object, attr); made && (!field || is_own || IsTelling(store_[made]))) return made;
+  if (is_own && !is_super) {
+    if (const ValueId own = FieldOfObject(object, attr, field)) return own;
+  }
   if (field) return field;
   // A method that this class takes for granted, and that only classes below it have: no base that nobody has read may have it.
   const bool may_be_below = may_be_of_subclass && std::ranges::all_of(tables_.program.classes[class_id].external_bases, [&](NameId base) {
@@ -155,7 +151,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
     return name.starts_with("abc.") || name.starts_with("typing.") || static_cast<bool>(knowledge_.FindClass(base));
   });
   if (may_be_below && std::ranges::none_of(tables_.Overrides(class_id, attr), [&](const Override& each) { return IsProperty(each.method); })) {
-    if (const ValueId method = VirtualMethod(class_id, {}, attr, site)) return method;
+    if (const ValueId method = VirtualMethod(class_id, {}, attr, site)) return OnObject(method, object);
   }
   if (const knowledge::EntryId entry = InferredMember(class_id, attr)) return MemberOfKnown(site, object, entry);
   if (const ValueId hinted = ByName(object, attr, {})) return hinted;

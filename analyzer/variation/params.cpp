@@ -283,11 +283,17 @@ ValueId LookThrough(Tables& tables, ValueId value) {
       value = assumed;
       continue;
     }
+    if (seen.kind == ValueKind::Derived && seen.op == kFieldOp) {
+      value = tables.store.Kids(value)[1];
+      continue;
+    }
     if (seen.kind != ValueKind::Select) return value;
     const auto kids = tables.store.Kids(value);
     const ValueId then_value = LookThrough(tables, kids[1]);
     const ValueId else_value = LookThrough(tables, tables.store.Kids(value)[2]);
     if (then_value == else_value) return then_value;
+    const ValueId either = tables.store.SomeObject(then_value);
+    if (either == tables.store.SomeObject(else_value)) return either;
     if (tables.store[else_value].kind == ValueKind::None) return then_value;
     if (tables.store[then_value].kind == ValueKind::None) return else_value;
     const auto is_unknown = [&](ValueId id) {

@@ -71,6 +71,7 @@ class Printer {
       case ValueKind::Group:
         return GroupText(value);
       case ValueKind::Derived:
+        if (value.op == kFieldOp) return Inner(Kid(id, 1), depth);
         return store_.Kids(id).size() == 1 && value.axes.empty() ? "f(" + Print(Kid(id, 0), depth + 1) + ")"
                                                                 : AxesText(value.axes);
     }

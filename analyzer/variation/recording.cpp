@@ -36,6 +36,7 @@ void Recording::Begin(Facts& facts) {
     function.returns = {};
     function.yields = {};
     function.stored.clear();
+    function.made.clear();
     function.param_made_uniform.clear();
     function.evaluated = false;
   }
@@ -44,6 +45,8 @@ void Recording::Begin(Facts& facts) {
 uint32_t Recording::NumberOf(const FunctionFacts& facts, const Effects& effects) {
   std::vector<uint32_t> parts = {facts.returns.index, facts.yields.index, static_cast<uint32_t>(facts.stored.size())};
   for (const ValueId value : facts.stored) parts.push_back(value.index);
+  parts.push_back(static_cast<uint32_t>(facts.made.size()));
+  for (const auto& [field, value] : facts.made) parts.insert(parts.end(), {field.index, value.index});
   for (const bool made_uniform : facts.param_made_uniform) parts.push_back(made_uniform ? 1 : 0);
   for (const Effect& effect : effects) {
     parts.insert(parts.end(), {effect.object.index, effect.attr.index, effect.value.index, effect.when.index});
@@ -61,6 +64,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     facts.returns = log.returns;
     facts.yields = log.yields;
     facts.stored = log.stored;
+    facts.made = log.made;
     facts.param_made_uniform = log.param_made_uniform;
     tables.effects[function.index] = log.effects;
     facts.evaluated = true;
@@ -80,6 +84,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     log.returns = facts.returns;
     log.yields = facts.yields;
     log.stored = facts.stored;
+    log.made = facts.made;
     log.param_made_uniform = facts.param_made_uniform;
     log.effects = tables.effects[function.index];
     log.is_whole = true;

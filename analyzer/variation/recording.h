@@ -22,8 +22,10 @@ enum class TableId : uint8_t {
   Globals,      // (module, name)
   Captured,     // (function, name): variables that nested functions read
   Params,       // (function, parameter): arguments of all calls
+  Made,         // (project class, attribute): what objects are made with there, of it or a class below
+  Replaced,     // (project class or module, attribute): whether an object that is made already gets another one
 };
-constexpr size_t kTableCount = 5;
+constexpr size_t kTableCount = 7;
 
 enum class EventKind : uint8_t {
   // What was read, with the value that it had.
@@ -64,6 +66,7 @@ class Log {
   ValueId returns;
   ValueId yields;
   std::vector<ValueId> stored;
+  std::vector<std::pair<base::NameId, ValueId>> made;
   std::vector<bool> param_made_uniform;
   Effects effects;  // of Tables
   bool is_whole = false;

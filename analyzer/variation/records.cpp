@@ -23,7 +23,7 @@ bool IsRecord(const binding::Program& program, binding::ClassId class_id) {
   const auto is_named_tuple = [&](NameId base) { return program.text(base) == "typing.NamedTuple"; };
   const bool is_record = std::ranges::any_of(info.external_bases, is_named_tuple) ||
                          std::ranges::any_of(program.ir_class(class_id).decorators, [&](ir::ExprId decorator) { return IsDataclass(program, module, decorator); });
-  return is_record && std::ranges::all_of(info.mro, [&](binding::ClassId base) { return program.classes[base].methods.empty(); });
+  return is_record;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Records: classes whose constructor the language writes, `@dataclass` or `NamedTuple`. What it is called with are the
 // fields of the object. As a value it is an Instance with kids: the name of a field (Str), what it holds, and so on.
 //
-// Not sound: a field that is set anew through another name of the object keeps what the constructor was given.
+// Not sound: a field that a library sets anew keeps what the constructor was given.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,7 @@ namespace allranks::variation {
 
 using base::NameId;
 
-// The fields in the order in which the constructor takes them; none if the class is no record. One with methods is none:
-// it is an object that does something, and its methods are looked at once for all objects.
+// The fields in the order in which the constructor takes them; none if the class is no record.
 std::vector<NameId> RecordFields(const binding::Program& program, binding::ClassId class_id);
 
 // Where a class or one of its bases says what a field is unless somebody sets it: the `8` of `rank: int = 8`.

@@ -724,28 +724,8 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const ir::Expr& expr = module_[target];
   const ValueId object = Eval(ir::ObjectOf(expr));
   const bool is_seen = module_.language != ir::Language::Python || !ir::IsSurelyReplaced(module_, places_, target);
-  if (is_seen) StoreAttribute(object, ir::AttrOf(expr), value);
+  if (is_seen) StoreAttribute(object, ir::AttrOf(expr), value, IsConstructor() && IsOwnMember(target));
   else KeepOnHeap(object, ir::AttrOf(expr), value);
-}
-
-void FunctionEvaluator::StoreAttribute(ValueId object, NameId attr, ValueId value) {
-  const ValueId known = LookThrough(tables_, object);
-  const auto kept = [&](ValueId what) { return tables_.Kept(Closed(what), Axes::Of(Axis::Data)); };
-  const bool is_of_class = store_[known].kind == ValueKind::Class && module_.language == ir::Language::Python;
-  if (store_[known].kind == ValueKind::Instance || is_of_class) {
-    tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
-  } else if (store_[known].kind == ValueKind::Module) {
-    // `comm.LOCAL_GROUP = group`: a variable of another file.
-    const binding::Target variable = tables_.program.Lookup(ir::ModuleId{store_[known].a}, attr);
-    if (variable.kind == binding::TargetKind::Variable) {
-      tables_.Record(TableId::Globals, variable.module.index, variable.name.index, Closed(Guarded(value)));
-      return Put(VariablesOf(variable.module), variable.name, value);
-    }
-  } else {
-    // Many unrelated objects have attributes of one name: the way to one assignment says nothing of the others.
-    tables_.Record(TableId::LooseFields, func_.module.index, attr.index, kept(value));
-  }
-  Put(object, attr, value);
 }
 
 void FunctionEvaluator::KeepOnHeap(ValueId object, NameId attr, ValueId value) {

@@ -75,6 +75,13 @@ void JoinTable::Record(uint32_t owner, uint32_t key, ValueId value) {
   }
   Row& row = rows_[at];
   if (!row.current) row.current = value;
+  // Of objects of one class it is known that they are of that class.
+  if (row.current != value) {
+    const ValueId both_are = store_->SomeObject(value);
+    row.is_joined = row.is_joined || both_are != value;
+    row.current = store_->SomeObject(row.current);
+    value = both_are;
+  }
   if (row.current == value || Holds(*store_, row.current, value)) return;
   row.is_joined = true;
   if (row.symbols.size() == row.joined) row.symbols.push_back(store_->NewSymbol());
@@ -126,7 +133,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       round_of(program.funcs.size(), 0),
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
-              JoinTable(store, kOfSomeObject)},
+              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store)},
       neighbourhood_(program),
       programs_(program.modules.size()),
       attribute_uses_(program.modules.size()),
@@ -177,7 +184,10 @@ bool Tables::NextRound() {
 }
 
 ValueId Tables::Read(TableId table, uint32_t owner, uint32_t key) {
-  const ValueId value = table == TableId::LooseFields ? ReadLoose(owner, key) : TableOf(table).Read(owner, key);
+  const bool is_of_unknown = table == TableId::Replaced && (owner & kOfUnknownClass) != 0;
+  const ValueId value = table == TableId::LooseFields ? ReadLoose(owner, key)
+                        : is_of_unknown               ? ReadReplaced(owner, key)
+                                                      : TableOf(table).Read(owner, key);
   Note({.kind = EventKind::Read, .table = table, .owner = owner, .key = key, .value = value});
   return value;
 }
@@ -200,6 +210,15 @@ ValueId Tables::ReadLoose(uint32_t reader, uint32_t attr) {
     else joined = store.Symbol(whose, store.axes(joined) & store.axes(value));
   }
   return joined;
+}
+
+ValueId Tables::ReadReplaced(uint32_t reader, uint32_t attr) {
+  const auto writers = loose_writers_.find(attr);
+  if (writers == loose_writers_.end()) return {};
+  const bool is_replaced = std::ranges::any_of(writers->second, [&](uint32_t writer) {
+    return TableOf(TableId::Replaced).Read(writer | kOfUnknownClass, attr) && IsOfOneProgram(reader & ~kOfUnknownClass, writer);
+  });
+  return is_replaced ? store.True() : ValueId();
 }
 
 bool Tables::IsOfOneProgram(uint32_t reader, uint32_t writer) {

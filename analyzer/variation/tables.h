@@ -76,6 +76,9 @@ constexpr std::string_view kRefilled = "[=]";
 // That of how often a loop over a container runs.
 constexpr std::string_view kRounds = "rounds";
 
+// Added to the number of a module that owns a row of Tables' `Replaced`: what is stored there in objects of unknown class.
+constexpr uint32_t kOfUnknownClass = 0x80000000u;
+
 struct Override {
   binding::ClassId class_id;
   FuncId method;
@@ -194,6 +197,7 @@ struct Tables {
   // What modules of the program of `reader` assigned to an attribute of objects of unknown class. Scripts that have nothing
   // to do with each other mean different objects by `args`.
   ValueId ReadLoose(uint32_t reader, uint32_t attr);
+  ValueId ReadReplaced(uint32_t reader, uint32_t attr);
   bool IsOfOneProgram(uint32_t reader, uint32_t writer);
   JoinTable& TableOf(TableId table) { return tables_[static_cast<size_t>(table)]; }
   uint32_t ParamIndex(FuncId function, uint32_t index) const { return first_param_[function.index] + index; }

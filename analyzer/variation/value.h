@@ -56,7 +56,8 @@ enum class ValueKind : uint8_t {
               // enclosing function is, and behind those what the parameters of the function around that one are: a nested
               // function's values and trace mention them, and a call of this value substitutes them too
   Class,      // a = binding::ClassId of the project
-  Instance,   // a = binding::ClassId: some object of a project class
+  Instance,   // a = binding::ClassId: some object of a project class; kids = name, value, name, value ... of fields that it was
+              // made with. op = kSameOp: kids = what tells which object of the class it is
   Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
   BoundExternal, // a = knowledge::EntryId; kids[0] = receiver: a known method looked up on an object
   Partial,    // kids[0] = callee, then bound positional arguments, then a Dict of those by name (kKeywordsOp) if there are any
@@ -93,6 +94,10 @@ constexpr uint8_t kNumberOp = 3;
 constexpr uint8_t kEachOp = 4;
 // Of a text put together (`f"rank {rank}"`): a number in it is printed as `str` prints it.
 constexpr uint8_t kPlainOp = 5;
+// A field of the first kid, which is an object with fields once it is known; until then the second, what any object of its class has.
+constexpr uint8_t kFieldOp = 6;
+// Of an Instance: it is the object that its kid is.
+constexpr uint8_t kSameOp = 1;
 
 // What `op` says of a Dict: that its items are the attributes of an object, and that they are also known by their places.
 constexpr uint8_t kAttributesOp = 1;
@@ -166,6 +171,16 @@ class ValueStore {
   // `object.name` of an object that is not known: of a choice between two, a choice between the members of both;
   // None has none.
   ValueId UnknownMember(uint32_t symbol, ValueId object);
+  // An object with such fields (name, value, name, value ...). Those of objects in its fields are kept, and of none further in.
+  ValueId WithFields(Value instance, std::span<const ValueId> fields);
+  // Such an object, which is whatever `meant` is.
+  ValueId SameObject(Value instance, ValueId meant);
+  // The same without what tells it from other objects of its class; any other value as it is.
+  ValueId SomeObject(ValueId object);
+  // A field of `object` (`symbol`: of its name); `usual`: what any object of its class has there.
+  ValueId Field(uint32_t symbol, ValueId object, ValueId usual);
+  // What an object was made with for a field; none if that is not known.
+  ValueId KnownField(ValueId object, NameId name) const;
   ValueId Counted(uint32_t symbol, std::span<const ValueId> decided_by, Axes own_axes = {});
   // These fold constants: Not(Not(x)), comparisons of two numbers, `And` with a false, Select on a constant.
   ValueId Not(ValueId value);
@@ -307,6 +322,7 @@ class ValueStore {
   ValueId Connective(ValueKind kind, std::span<const ValueId> kids);
   ValueId Rebuild(Value value, std::span<const ValueId> kids);
   ValueId RebuildDerived(Value value, std::span<const ValueId> kids);
+  ValueId RebuildInstance(Value value, std::span<const ValueId> kids);
   ValueId CompareChosen(ir::CompareOp op, ValueId left, ValueId right);
   ValueId CompareTexts(ir::CompareOp op, ValueId left, ValueId right);
   ValueId IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container);

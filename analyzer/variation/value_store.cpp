@@ -750,7 +750,10 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
     case ValueKind::Coordinate:
       return OfGroup(static_cast<knowledge::Coordinate>(value.op), kids[0]);
     case ValueKind::Derived:
+      if (value.op == kFieldOp) return WithAxes(Field(value.a, kids[0], kids[1]), Without(value.axes, axes(kids[1])));
       return RebuildDerived(value, kids);
+    case ValueKind::Instance:
+      return RebuildInstance(value, kids);
     default:
       value.flags &= static_cast<uint8_t>(~kHasParam);
       return Make(value, kids);
@@ -766,6 +769,7 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     if (value.op == kMemberOp && first.kind == ValueKind::Select) return UnknownMember(value.a, kids[0]);
     if (value.op == kMemberOp) {
       if (const ValueId kept = KnownAttribute(kids[0], OperationOf(value.a))) return kept;
+      if (const ValueId field = KnownField(kids[0], OperationOf(value.a))) return field;
     }
     if (value.a == text_ && kids.size() == 1) {
       if (const ValueId printed = PrintedNumber(kids[0])) return printed;
@@ -785,6 +789,71 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
   value.flags &= static_cast<uint8_t>(~kHasParam);
   if (!value.mark) value.mark = MarkOf(value.a, kids);
   return Make(value, kids);
+}
+
+ValueId ValueStore::RebuildInstance(Value value, std::span<const ValueId> kids) {
+  value.flags &= static_cast<uint8_t>(~kHasParam);
+  return value.op == kSameOp ? SameObject(value, kids[0]) : WithFields(value, kids);
+}
+
+ValueId ValueStore::SomeObject(ValueId object) {
+  const Value& value = values_[object.index];
+  if (value.kind != ValueKind::Instance || value.kid_count == 0) return object;
+  return Make({.kind = ValueKind::Instance, .axes = value.axes, .mark = value.mark, .a = value.a, .b = value.b}, {});
+}
+
+ValueId ValueStore::WithFields(Value instance, std::span<const ValueId> fields) {
+  instance.op = 0;
+  std::vector<ValueId> kept(fields.begin(), fields.end());
+  // Lists and trees of objects have no end.
+  for (size_t i = 1; i < kept.size(); i += 2) {
+    const Value inner = values_[kept[i].index];
+    if (inner.kind != ValueKind::Instance || inner.kid_count == 0) continue;
+    if (inner.op == kSameOp) {
+      kept[i] = SomeObject(kept[i]);
+      continue;
+    }
+    std::vector<ValueId> parts(Kids(kept[i]).begin(), Kids(kept[i]).end());
+    for (ValueId& part : parts) part = SomeObject(part);
+    kept[i] = Make({.kind = ValueKind::Instance, .axes = inner.axes, .mark = inner.mark, .a = inner.a, .b = inner.b}, parts);
+  }
+  return Make(instance, kept);
+}
+
+ValueId ValueStore::SameObject(Value instance, ValueId meant) {
+  const Value& value = values_[meant.index];
+  instance.op = 0;
+  if (value.kind == ValueKind::Instance) {
+    if (value.op != kSameOp) return value.kid_count > 0 ? meant : Make(instance, {});
+    meant = Kids(meant)[0];
+  }
+  if (!has_param(meant) && values_[meant.index].kind != ValueKind::Select) return Make(instance, {});
+  instance.op = kSameOp;
+  return Make(instance, {&meant, 1});
+}
+
+ValueId ValueStore::KnownField(ValueId object, NameId name) const {
+  const Value& held = values_[object.index];
+  if (held.kind != ValueKind::Instance || held.op == kSameOp || !name) return {};
+  const auto kids = Kids(object);
+  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+    if (NameId{values_[kids[i].index].a} == name) return kids[i + 1];
+  }
+  return {};
+}
+
+ValueId ValueStore::Field(uint32_t symbol, ValueId object, ValueId usual) {
+  if (values_[object.index].kind == ValueKind::Instance && values_[object.index].op == kSameOp) object = Kids(object)[0];
+  if (const ValueId known = KnownField(object, OperationOf(symbol))) return known;
+  if (values_[object.index].kind == ValueKind::Select) {
+    const std::vector<ValueId> kids(Kids(object).begin(), Kids(object).end());
+    const ValueId then_value = Field(symbol, kids[1], usual);
+    return Select(kids[0], then_value, Field(symbol, kids[2], usual));
+  }
+  const ValueKind kind = values_[object.index].kind;
+  if (kind == ValueKind::Instance || !has_param(object)) return usual;
+  const ValueId kids[] = {object, usual};
+  return Make({.kind = ValueKind::Derived, .op = kFieldOp, .mark = values_[usual.index].mark, .a = symbol}, kids);
 }
 
 // Each value is looked at once, however often it occurs.
