@@ -17,6 +17,28 @@ using Fields = std::vector<std::pair<NameId, ValueId>>;
 // An object has no more fields of its own.
 constexpr size_t kMostOwnFields = 24;
 
+// Says whether something is done, or on which ranks: `True`, `rank`, `world_size > 1`; also an object that has such fields.
+bool IsSwitch(const ValueStore& store, ValueId id, int depth = 0) {
+  constexpr int kDeepest = 4;
+  const Value& value = store[id];
+  switch (value.kind) {
+    case ValueKind::Bool:
+    case ValueKind::Coordinate:
+      return true;
+    case ValueKind::Instance:
+      return value.kid_count > 0;
+    case ValueKind::Unary:
+    case ValueKind::Binary:
+    case ValueKind::Compare:
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      return depth < kDeepest && std::ranges::any_of(store.Kids(id), [&](ValueId kid) { return IsSwitch(store, kid, depth + 1); });
+    default:
+      return false;
+  }
+}
+
 void AddField(Fields& fields, NameId name, ValueId value) {
   if (std::ranges::find(fields, name, &Fields::value_type::first) == fields.end()) fields.emplace_back(name, value);
 }
@@ -89,11 +111,18 @@ bool FunctionEvaluator::IsReplaced(binding::ClassId class_id, NameId attr) {
 
 // Whether objects of the class differ in a field, and each keeps what it was made with.
 bool FunctionEvaluator::IsOwnToObjects(binding::ClassId class_id, NameId attr) {
-  return HasOwnFields(class_id) && tables_.IsJoined(TableId::Made, class_id.index, attr.index) && !IsReplaced(class_id, attr);
+  if (!HasOwnFields(class_id)) return false;
+  const bool differs = std::ranges::any_of(tables_.program.classes[class_id].mro, [&](binding::ClassId base) {
+    return tables_.IsJoined(TableId::Made, base.index, attr.index);
+  });
+  return differs && !IsReplaced(class_id, attr);
 }
 
 bool FunctionEvaluator::HasOwnFields(binding::ClassId class_id) {
-  return tables_.Read(TableId::Made, class_id.index, Intern(kFieldTable).index).has_value();
+  const NameId any = Intern(kFieldTable);
+  return std::ranges::any_of(tables_.program.classes[class_id].mro, [&](binding::ClassId base) {
+    return tables_.Read(TableId::Made, base.index, any.index).has_value();
+  });
 }
 
 // What a method of the class is called on.
@@ -205,12 +234,23 @@ ValueId FunctionEvaluator::MadeObjectOf(binding::ClassId class_id, Fields fields
   const Value object{.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance};
   const NameId any = Intern(kFieldTable);
   for (const auto& [name, value] : fields) {
-    // Of two things it is no matter which it is.
-    const ValueKind kind = store_[value].kind;
-    const bool is_thing = IsObjectLike(kind) && kind != ValueKind::Instance;
-    const ValueId noted = is_thing ? store_.Symbol(tables_.NameSymbol("some object"), {}) : Closed(value);
+    // Sizes, names and paths differ everywhere, and seldom decide what an object does.
+    const ValueId closed = Closed(value);
+    const ValueId noted = IsSwitch(store_, closed) ? closed : store_.Symbol(tables_.NameSymbol("some object"), {});
+    // `True` of one caller and `False` of another make a choice that is nothing but the unknown that chooses.
+    const ValueId asked = store_[closed].kind == ValueKind::Unary ? store_.Kids(closed)[0] : closed;
+    const bool is_either = store_.has_param(value) && store_[asked].kind == ValueKind::Unknown && (store_[asked].flags & kOfSomeObject) != 0;
     for (const binding::ClassId base : tables_.program.classes[class_id].mro) {
-      tables_.Record(TableId::Made, base.index, name.index, noted);
+      if (is_either) tables_.Record(TableId::Made, base.index, name.index, store_.False());
+      if (is_either) tables_.Record(TableId::Made, base.index, name.index, store_.True());
+      // What callers pass is another thing for each object.
+      ValueId rest = noted;
+      while (store_.has_param(value) && store_[rest].kind == ValueKind::Select) {
+        const ValueId one = store_.Kids(rest)[1];
+        tables_.Record(TableId::Made, base.index, name.index, IsSwitch(store_, one) ? one : store_.Symbol(tables_.NameSymbol("some object"), {}));
+        rest = store_.Kids(rest)[2];
+      }
+      tables_.Record(TableId::Made, base.index, name.index, rest);
       if (tables_.IsJoined(TableId::Made, base.index, name.index)) tables_.Record(TableId::Made, base.index, any.index, store_.True());
     }
   }
