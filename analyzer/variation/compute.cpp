@@ -102,8 +102,10 @@ void FillParams(Tables& tables) {
               kByNameOnly);
       }
       const binding::ClassId owner = i == 0 ? tables.program.funcs[FuncId{f}].owner : binding::ClassId();
-      const bool is_object = owner && tables.ReceiverOf(tables.program.function(FuncId{f}), tables.program.funcs[FuncId{f}].module) == ReceiverKind::Instance;
-      const auto has_own = [&](binding::ClassId base) { return tables.Read(TableId::Made, base.index, tables.program.names->Intern(kFieldTable).index).has_value(); };
+      const bool is_object = owner && tables.ReceiverOf(tables.program.function(FuncId{f}),
+                                                        tables.program.funcs[FuncId{f}].module) == ReceiverKind::Instance;
+      const NameId any = tables.program.names->Intern(kFieldTable);
+      const auto has_own = [&](binding::ClassId base) { return tables.Read(TableId::Made, base.index, any.index).has_value(); };
       if (is_object && std::ranges::any_of(tables.program.classes[owner].mro, has_own)) {
         const bool is_one = value && tables.store[value].kind == ValueKind::Instance && !tables.store.has_param(value);
         if (!is_one) value = tables.store.Make({.kind = ValueKind::Instance, .a = owner.index}, {});

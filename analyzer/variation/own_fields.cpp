@@ -138,7 +138,8 @@ ValueId FunctionEvaluator::ObjectMeant(ValueId object, ValueId known) {
   const Value of = store_[object];
   const bool is_open = of.kind == ValueKind::Param || of.kind == ValueKind::Select || (of.kind == ValueKind::Derived && of.op == kFieldOp);
   if (!is_open || !HasOwnFields(binding::ClassId{store_[known].a})) return known;
-  return store_.SameObject({.kind = ValueKind::Instance, .axes = store_[known].axes, .mark = store_[known].mark, .a = store_[known].a, .b = store_[known].b}, object);
+  const Value seen = store_[known];
+  return store_.SameObject({.kind = ValueKind::Instance, .axes = seen.axes, .mark = seen.mark, .a = seen.a, .b = seen.b}, object);
 }
 
 // A method, or one of several, called on this object.

@@ -180,6 +180,39 @@ TEST_F(OperationsTest, AnObjectIsKnownByItsAttributes) {
   EXPECT_EQ(store.KnownItem(table, Text("rank")), Rank());
 }
 
+TEST_F(OperationsTest, AFieldIsThatOfTheObjectThatIsPassed) {
+  const Value of_class{.kind = ValueKind::Instance, .a = 3};
+  const ValueId fields[] = {Text("rank"), Rank()};
+  const ValueId made = store.WithFields(of_class, fields);
+  const uint32_t rank = store.NewSymbol();
+  store.SetOperation(rank, names.Intern("rank"));
+  const ValueId usual = store.Fresh({});
+  const ValueId self = store.SameObject(of_class, store.Param(FuncId{0}, 0));
+  const ValueId field = store.Field(rank, self, usual);
+  EXPECT_EQ(With(field, made), Rank());
+  EXPECT_EQ(With(self, made), made);
+  // Of an object of which no more is known it is what all of them have.
+  EXPECT_EQ(With(field, store.SomeObject(made)), usual);
+  EXPECT_EQ(With(self, store.NoneValue()), store.SomeObject(made));
+  // Either of two.
+  const ValueId others[] = {Text("rank"), store.Int(0)};
+  const ValueId test = store.Fresh({});
+  const ValueId either = store.Select(test, made, store.WithFields(of_class, others));
+  EXPECT_EQ(With(field, either), store.Select(test, Rank(), store.Int(0)));
+}
+
+TEST_F(OperationsTest, ObjectsInObjectsEndSomewhere) {
+  const Value of_class{.kind = ValueKind::Instance, .a = 3};
+  ValueId list = store.Make(of_class, {});
+  ValueId before = list;
+  for (int i = 0; i < 5; ++i) {
+    const ValueId fields[] = {Text("next"), list};
+    before = list;
+    list = store.WithFields(of_class, fields);
+  }
+  EXPECT_EQ(list, before);
+}
+
 TEST_F(OperationsTest, AVariableIsReadWhereItsKeyIsKnown) {
   const ValueId open = store.Environment(store.Param(FuncId{0}, 0));
   EXPECT_EQ(store.NumberOf(With(open, Text("RANK"))), Rank());
