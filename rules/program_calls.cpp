@@ -103,8 +103,9 @@ bool NamesAny(const Context& context, ir::ModuleId module_id, std::initializer_l
   const auto holds = [&](base::NameId name) {
     return name && context.program.text(name).find_first_of(" \n") == std::string_view::npos && HoldsWord(context.program.text(name), words);
   };
-  const bool is_named = std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-    if (expr.begin < begin || expr.end > end) return false;
+  const bool is_named = std::ranges::any_of(context.index.ExprsBeginningIn(module_id, begin, end), [&](ir::ExprId id) {
+    const ir::Expr& expr = module[id];
+    if (expr.end > end) return false;
     if (expr.kind != ir::ExprKind::Call) return holds(NameIn(expr));
     for (uint32_t i = 0; i < ir::ArgCount(module, expr); ++i) {
       if (holds(ir::ArgAt(module, expr, i).keyword)) return true;

@@ -33,8 +33,8 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
 // `trainer.train_step(batch)` of an object of one of several classes: all methods of that name make gradients.
 bool EvaluationLoops::TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const {
   const ir::Module& module = program_.modules[module_id];
-  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) -> bool {
-    if (module[call].begin < module[loop].begin || module[call].end > module[loop].end) return false;
+  return std::ranges::any_of(index_.ExprsBeginningIn(module_id, module[loop].begin, module[loop].end), [&](ir::ExprId call) -> bool {
+    if (module[call].kind != ir::ExprKind::Call || module[call].end > module[loop].end) return false;
     const ir::Expr& callee = module[ir::CalleeOf(module[call])];
     const variation::CallFact* fact = facts_.call(index_.FunctionOf(module_id, loop), call);
     if (callee.kind != ir::ExprKind::Attribute || (fact != nullptr && fact->function)) return false;

@@ -196,7 +196,7 @@ void JobRuns::AddMethods(FuncId by, binding::ClassId made) {
 
 bool JobRuns::IsOverride(FuncId function) const {
   const binding::ClassId owner = program_.funcs[function].owner;
-  if (!owner) return false;
+  if (!owner || program_.classes[owner].external_bases.empty()) return false;
   return std::ranges::any_of(program_.classes[owner].methods, [&](const auto& method) {
     return method.second == function && OverriddenBy(owner, method.first);
   });

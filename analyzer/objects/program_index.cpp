@@ -191,13 +191,26 @@ ir::StmtId ProgramIndex::StatementOf(const Site& site) const {
 ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module, uint32_t position) const {
   Step();
   Places& places = places_[module.index];
-  std::call_once(places.made, [&] {
+  std::call_once(places.has_statements, [&] {
     std::vector<base::Innermost::Range> ranges;
     for (const ir::Stmt& stmt : program_.modules[module].stmts) ranges.push_back({stmt.begin, stmt.end});
     places.statements.emplace(ranges);
   });
   const uint32_t innermost = places.statements->At(position);
   return innermost == base::Innermost::kNone ? ir::StmtId() : ir::StmtId{innermost};
+}
+
+std::span<const ir::ExprId> ProgramIndex::ExprsBeginningIn(ir::ModuleId module_id, uint32_t begin, uint32_t end) const {
+  Step();
+  const ir::Module& module = program_.modules[module_id];
+  const auto begin_of = [&](ir::ExprId expr) { return module[expr].begin; };
+  Places& places = places_[module_id.index];
+  std::call_once(places.has_exprs, [&] {
+    for (uint32_t i = 0; i < module.exprs.size(); ++i) places.exprs.push_back(ir::ExprId{i});
+    std::ranges::stable_sort(places.exprs, {}, begin_of);
+  });
+  const auto first = std::ranges::lower_bound(places.exprs, begin, {}, begin_of);
+  return {first, std::ranges::upper_bound(first, places.exprs.end(), end, {}, begin_of)};
 }
 
 std::vector<ir::StmtId> ProgramIndex::LoopsAround(const Site& site) const {

@@ -77,6 +77,9 @@ class ProgramIndex {
   // The expressions of one kind in a module, in order.
   std::span<const ir::ExprId> ExprsOf(ir::ModuleId module, ir::ExprKind kind) const;
 
+  // Those of any kind that begin at these positions of a module, the last one included, in order of where they begin.
+  std::span<const ir::ExprId> ExprsBeginningIn(ir::ModuleId module, uint32_t begin, uint32_t end) const;
+
   // The argument of a call for a parameter of its entry, as value and as written; none if not passed.
   ValueId Arg(const KnownCall& call, std::string_view param) const;
   ir::ExprId ArgExpr(const KnownCall& call, std::string_view param) const;
@@ -102,10 +105,11 @@ class ProgramIndex {
     if (is_over_ && is_over_()) throw base::Cut{base::CutKind::Stopped};
   }
 
-  // Which statement stands where, of one module: made when the first place in it is asked for, by whichever rule.
+  // What stands where, of one module: made when the first place in it is asked for, by whichever rule.
   struct Places {
-    std::once_flag made;
+    std::once_flag has_statements, has_exprs;
     std::optional<base::Innermost> statements;
+    std::vector<ir::ExprId> exprs;  // in order of where they begin
   };
 
   void AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls);

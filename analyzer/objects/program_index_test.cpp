@@ -1,5 +1,10 @@
 #include "analyzer/objects/program_index.h"
 
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
 #include "analyzer/objects/objects_test.h"
 
 namespace allranks::objects {
@@ -22,6 +27,23 @@ TEST_F(ProgramIndexTest, TheInnermostStatementAtAPlace) {
   EXPECT_EQ(StatementAt("if x"), "if x:\n    print(x)");
   EXPECT_EQ(StatementAt("return"), "return x");
   EXPECT_EQ(StatementAt("# nothing"), "");
+}
+
+TEST_F(ProgramIndexTest, TheExpressionsOfAStretch) {
+  Read("def f(x):\n  print(x + 1)\n  print(x)\n");
+  const ir::Module& module = program().modules[ir::ModuleId{0}];
+  const auto texts = [&](uint32_t begin, uint32_t end) {
+    std::vector<std::string> out;
+    for (const ir::ExprId id : index().ExprsBeginningIn(ir::ModuleId{0}, begin, end)) {
+      out.push_back(analysed().files[module.file].text.substr(module[id].begin, module[id].end - module[id].begin));
+    }
+    return out;
+  };
+  const uint32_t sum = Position("x + 1");
+  EXPECT_THAT(texts(sum, sum + 4), testing::UnorderedElementsAre("x + 1", "x", "1"));
+  EXPECT_THAT(texts(sum, sum), testing::UnorderedElementsAre("x + 1", "x"));
+  EXPECT_THAT(texts(sum + 1, sum + 3), testing::IsEmpty());
+  EXPECT_EQ(texts(0, ~0u).size(), module.exprs.size());
 }
 
 TEST_F(ProgramIndexTest, QuestionsEndWhenTheRunDoes) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analyzer/base/number_set.h"
+
 namespace allranks::objects {
 
 using variation::Value;
@@ -46,12 +48,12 @@ void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) cons
 }
 
 bool Values::AnyPart(ValueId value, const std::function<bool(ValueId)>& visit) const {
-  std::unordered_set<uint32_t> seen;
+  base::NumberSet seen;
   std::vector<ValueId> work = {value};
   while (!work.empty() && seen.size() < kMostPartsOfValue) {
     const ValueId at = work.back();
     work.pop_back();
-    if (!at || !seen.insert(at.index).second) continue;
+    if (!at || !seen.Add(at.index)) continue;
     if (visit(at)) return true;
     const Value& node = facts_.values_store[at];
     if (node.kind == ValueKind::Param) work.push_back(facts_.param(variation::FuncId{node.a}, node.b));

@@ -35,7 +35,7 @@ CallbackOperations::CallbackOperations(const Context& context) : context_(contex
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const binding::Func& func = context.program.funcs[call.function];
     if (!func.owner || !call.entry->has_operation || !context.index.CallersOf(call.function).empty()) continue;
-    std::vector<FuncId>& methods = methods_[{func.module.index, context.program.text(call.entry->name)}];
+    std::vector<FuncId>& methods = methods_[{func.module.index, context.program.text(call.entry->name)}].each;
     if (methods.empty() || methods.back() != call.function) methods.push_back(call.function);
   }
 }
@@ -44,15 +44,16 @@ bool CallbackOperations::MayHold(const traces::Difference& difference) {
   if (difference.is_own) return false;
   const FuncId culprit = difference.culprit.function;
   const auto methods = methods_.find({context_.program.funcs[culprit].module.index, difference.culprit.name});
-  return methods != methods_.end() && std::ranges::any_of(methods->second, [&](FuncId method) {
-    const binding::ClassId owner = context_.program.funcs[method].owner;
-    return method != culprit && IsHandedOver(owner) && !IsOfKnownLibrary(context_, owner);
-  });
+  if (methods == methods_.end()) return false;
+  auto& [each, are_of_handed_over] = methods->second;
+  if (!std::exchange(are_of_handed_over, true)) std::erase_if(each, [&](FuncId method) { return !MayBeRun(method); });
+  return std::ranges::any_of(each, [&](FuncId method) { return method != culprit; });
 }
 
-bool CallbackOperations::IsHandedOver(binding::ClassId class_id) {
+bool CallbackOperations::MayBeRun(FuncId method) {
   if (!handed_over_) handed_over_ = HandedOverIn(context_);
-  return handed_over_->contains(class_id.index);
+  const binding::ClassId owner = context_.program.funcs[method].owner;
+  return handed_over_->contains(owner.index) && !IsOfKnownLibrary(context_, owner);
 }
 
 }  // namespace allranks::rules

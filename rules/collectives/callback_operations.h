@@ -21,11 +21,16 @@ class CallbackOperations {
   bool MayHold(const traces::Difference& difference);
 
  private:
-  bool IsHandedOver(binding::ClassId class_id);
+  bool MayBeRun(binding::FuncId method);
 
   const Context& context_;
-  // By file and operation: the methods that issue it and that nothing calls.
-  std::map<std::pair<uint32_t, std::string_view>, std::vector<binding::FuncId>> methods_;
+  // The methods that issue an operation and that nothing calls: all of them, or those that a library may run.
+  struct Methods {
+    std::vector<binding::FuncId> each;
+    bool are_of_handed_over = false;
+  };
+
+  std::map<std::pair<uint32_t, std::string_view>, Methods> methods_;  // by file and operation
   std::optional<std::unordered_set<uint32_t>> handed_over_;  // classes; found when the first is asked for
 };
 

@@ -124,52 +124,50 @@ ValueId FileTests::PathOf(const KnownCall& look) const {
   return look.receiver;
 }
 
-// Whether anything gets the path, or something made of it, and does more than look whether it is there. A text that
-// names it is for people.
-bool FileTests::IsUsed(ValueId path) const {
-  const auto is_it = [&](ir::ModuleId module_id, ir::ExprId expr) {
-    const ValueId value = context_.facts.value(module_id, expr);
-    return value && context_.program.modules[module_id][expr].kind != ir::ExprKind::FString &&
-           context_.values.AnyPart(value, [&](ValueId part) { return part == path; });
-  };
+const FileTests::Uses& FileTests::AllUses() const {
+  if (uses_) return *uses_;
+  uses_.emplace();
+  std::unordered_set<uint32_t> known;
   for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
-    const ir::ModuleId module_id{m};
-    const ir::Module& module = context_.program.modules[module_id];
-    for (const ir::ExprId call : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
-      if (LooksAt(module_id, call)) continue;
-      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-      if (callee.kind == ir::ExprKind::Attribute && is_it(module_id, ir::ObjectOf(callee))) return true;
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-        if (is_it(module_id, ir::ArgAt(module, module[call], i).value)) return true;
-      }
+    const ir::ModuleId module{m};
+    for (const ir::ExprId call : context_.index.ExprsOf(module, ir::ExprKind::Call)) {
+      if (!LooksAt(module, call)) AddUses(module, call, *uses_, known);
     }
   }
-  return false;
+  return *uses_;
 }
+
+// `known`: values whose parts are there already. A text that names a path is for people.
+void FileTests::AddUses(ir::ModuleId module_id, ir::ExprId call, Uses& uses, std::unordered_set<uint32_t>& known) const {
+  const ir::Module& module = context_.program.modules[module_id];
+  const auto add = [&](ir::ExprId expr) {
+    const ValueId value = context_.facts.value(module_id, expr);
+    if (!value || module[expr].kind == ir::ExprKind::FString || !known.insert(value.index).second) return;
+    context_.values.AnyPart(value, [&](ValueId part) {
+      uses.parts.insert(part.index);
+      return false;
+    });
+  };
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  if (callee.kind == ir::ExprKind::Attribute) add(ir::ObjectOf(callee));
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+    const ir::ExprId arg = ir::ArgAt(module, module[call], i).value;
+    add(arg);
+    if (arg && module[arg].kind == ir::ExprKind::Attribute) uses.attributes.insert(ir::AttrOf(module[arg]).index);
+  }
+}
+
+// Whether anything gets the path, or something made of it, and does more than look whether it is there.
+bool FileTests::IsUsed(ValueId path) const { return AllUses().parts.contains(path.index); }
 
 // The attribute that holds the path is an argument of something else: of another function's options, which are the same.
 bool FileTests::IsUsedByName(const KnownCall& look) const {
-  const auto attribute = [&](ir::ModuleId module_id, ir::ExprId expr) {
-    const ir::Module& module = context_.program.modules[module_id];
-    return expr && module[expr].kind == ir::ExprKind::Attribute ? ir::AttrOf(module[expr]) : base::NameId::None();
-  };
   ir::ExprId path;
   for (const knowledge::RoleOf& role : look.entry->roles) {
     if (IsOfLook(role.role) && role.param) path = context_.index.ArgExpr(look, context_.program.text(role.param));
   }
-  const base::NameId name = attribute(context_.program.funcs[look.function].module, path);
-  if (!name) return false;
-  for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
-    const ir::ModuleId module_id{m};
-    const ir::Module& module = context_.program.modules[module_id];
-    for (const ir::ExprId call : context_.index.ExprsOf(module_id, ir::ExprKind::Call)) {
-      if (LooksAt(module_id, call)) continue;
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-        if (attribute(module_id, ir::ArgAt(module, module[call], i).value) == name) return true;
-      }
-    }
-  }
-  return false;
+  const ir::Module& module = context_.program.module_of(look.function);
+  return path && module[path].kind == ir::ExprKind::Attribute && AllUses().attributes.contains(ir::AttrOf(module[path]).index);
 }
 
 bool FileTests::LooksAt(ir::ModuleId module, ir::ExprId call) const {

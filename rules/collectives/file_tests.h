@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "rules/rule.h"
@@ -40,6 +41,13 @@ class FileTests {
   bool IsOnSomeRanks(const objects::Site& site) const;
   bool IsSignal(const objects::KnownCall& look) const;
   variation::ValueId PathOf(const objects::KnownCall& look) const;
+  // What calls get that do more than look whether a file is there.
+  struct Uses {
+    std::unordered_set<uint32_t> parts;       // of the values of their arguments and objects
+    std::unordered_set<uint32_t> attributes;  // names of those that are handed over
+  };
+  const Uses& AllUses() const;
+  void AddUses(ir::ModuleId module, ir::ExprId call, Uses& uses, std::unordered_set<uint32_t>& known) const;
   bool IsUsed(variation::ValueId path) const;
   bool IsUsedByName(const objects::KnownCall& look) const;
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
@@ -54,6 +62,7 @@ class FileTests {
   bool IsWhereMissing(const objects::Site& use, const objects::KnownCall& look) const;
 
   const Context& context_;
+  mutable std::optional<Uses> uses_;  // made when the first path is asked for
   std::unordered_map<uint32_t, const objects::KnownCall*> varying_;  // by the value that a call yields
 };
 

@@ -4,7 +4,7 @@ import re
 import resource
 import unittest
 
-from hostile import GENERATORS, two_calls_a_level
+from hostile import GENERATORS, findings, two_calls_a_level
 from support import CliTest, main
 
 # Of address space. Stacks take up to half a gigabyte of it.
@@ -48,6 +48,25 @@ class Scaling(CliTest):
                 growth = len(large) / len(small) * MOST_GROWTH * (2 if generator in SQUARE else 1)
                 few, many = self.steps(small), self.steps(large)
                 self.assertLess(many, max(few, FEW_STEPS) * growth, f"{few} steps, and {many}")
+
+
+class ManyFindings(CliTest):
+    """What is done with findings counts no steps: the time of the processor is measured, where more than n log n shows beside all else."""
+
+    SIZE = 5_000
+    TIMES = 4
+
+    def seconds(self, text):
+        self.write("a.py", text)
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        result = self.run_allranks("check", "-q", "-n", "--isolated", "-j", "1", "a.py", timeout=PATIENCE)
+        self.assertEqual(result.code, 1, result.err)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
+
+    def test_growth(self):
+        few, many = (self.seconds(findings(size)) for size in (self.SIZE, self.TIMES * self.SIZE))
+        # Squares take sixteen times as long where nothing else counts.
+        self.assertLess(many, few * self.TIMES * MOST_GROWTH)
 
 
 if __name__ == "__main__":
