@@ -21,6 +21,9 @@ namespace {
 // So many files may be read because others import them; a project that needs more is checked as a whole.
 constexpr size_t kMostOnDemand = 20000;
 
+// Of what packages hand on to one file.
+constexpr size_t kMostHandedOn = 64;
+
 class Selector {
  public:
   explicit Selector(const SelectionInput& input) : in_(input) {
@@ -391,7 +394,7 @@ class Selector {
     std::vector<uint32_t> models;
     for (uint32_t i = 0; i < before.size(); ++i) {
       if (!before[i] || !out_.files[i].mentions) continue;
-      for (const uint32_t target : out_.files[i].imports) {
+      for (const uint32_t target : ImportedBy(i)) {
         const ScannedFile& file = out_.files[target];
         const bool is_wanted = file.is_cpp ? file.is_header : !file.has_models || out_.files[i].wraps;
         if (!is_wanted || file.state != ReadState::Read) continue;
@@ -400,6 +403,18 @@ class Selector {
       }
     }
     AddPartsOf(std::move(models), chosen);
+  }
+
+  // What a file imports, and what packages among that hand on (`from .rows import Rows` in their `__init__.py`).
+  std::vector<uint32_t> ImportedBy(uint32_t file) const {
+    std::vector<uint32_t> imported = out_.files[file].imports;
+    for (size_t i = 0; i < imported.size() && imported.size() < kMostHandedOn; ++i) {
+      if (!in_.project.all[imported[i]].ends_with("__init__.py") || out_.files[imported[i]].state != ReadState::Read) continue;
+      for (const uint32_t target : out_.files[imported[i]].imports) {
+        if (target != file && std::ranges::count(imported, target) == 0) imported.push_back(target);
+      }
+    }
+    return imported;
   }
 
   // Files that define the layers of a model, and the helpers of these, through any number of files with modules.

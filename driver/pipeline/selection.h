@@ -1,5 +1,6 @@
 // Which files are worth parsing. Most files of a project mention no distributed API; of those only the ones that a file
-// that does imports, and those through which it reaches another one that does, are parsed. In C, C++ and CUDA, where a header
+// that does imports, itself or from a package that hands them on, and those through which it reaches another one that does,
+// are parsed. In C, C++ and CUDA, where a header
 // names more than its includers use, functions decide instead (cpp_reach.h).
 //
 // A source of C or C++ that the user names may call what it, or a header of it, declares, and a source out of its sight defines: where there

@@ -98,6 +98,17 @@ TEST(SelectionTest, WhatDecidesMayStandInAFileThatMentionsNothing) {
   EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "settings.py"));
 }
 
+TEST(SelectionTest, WhatAPackageHandsOn) {
+  const std::map<std::string, std::string> files = {
+      {"main.py", std::string(kMentions) + "from rows import Rows\n"},
+      {"rows/__init__.py", "from .parts import *\nfrom . import net\n"},
+      {"rows/net.py", "import torch.nn as nn\nclass Net(nn.Module): pass\n"},
+      {"rows/parts/__init__.py", "from .read import Rows\nfrom .. import parts\n"},
+      {"rows/parts/read.py", "import deeper\nclass Rows: pass\n"},
+      {"deeper.py", "x = 1\n"}};
+  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "rows/__init__.py", "rows/parts/__init__.py", "rows/parts/read.py"));
+}
+
 TEST(SelectionTest, ACircleOfImportsEnds) {
   EXPECT_THAT(Choose({{"a.py", std::string(kMentions) + "import b\n"}, {"b.py", "import a\n"}}, {"a.py"}).parse,
               ElementsAre("a.py", "b.py"));

@@ -395,7 +395,7 @@ class OwnOrders {
     if ((dealt_.empty() && shares.empty()) || !DrawsOwnOrder(draw)) return;
     const objects::Spread spread(context_.program, context_.facts, context_.index, {draw.function, draw.expr});
     const Dealt* dealt = DealtFrom(draw.function, spread);
-    const ir::ExprId share = ShareIn(draw, shares, spread);
+    const ir::ExprId share = ShareIn(draw, shares);
     if (dealt == nullptr && !share) return;
     const bool is_sent = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       return SendsFromRoot(call) && IsHanded({call.function, call.expr}, spread);
@@ -415,11 +415,45 @@ class OwnOrders {
     return shares->second;
   }
 
-  // Of a draw that is made there, `random.sample(rows, 8)[rank::world_size]`, or that is held there.
-  ir::ExprId ShareIn(const KnownCall& draw, const std::vector<ir::ExprId>& shares, const objects::Spread& spread) const {
-    const ir::Module& module = context_.program.module_of(draw.function);
-    const auto share = std::ranges::find_if(shares, [&](ir::ExprId id) { return spread.Holds({draw.function, ir::LeftOf(module[id])}); });
+  // Of the draw itself, `random.sample(rows, 8)[rank::world_size]`, or of a variable that it is assigned to.
+  ir::ExprId ShareIn(const KnownCall& draw, const std::vector<ir::ExprId>& shares) const {
+    const ir::ModuleId file = ModuleOf(draw.function);
+    const ir::Module& module = context_.program.modules[file];
+    const auto is_drawn = [&](ir::ExprId list) {
+      if (list == draw.expr) return true;
+      if (module[list].kind != ir::ExprKind::Name || module[list].begin < module[draw.expr].end) return false;
+      ir::StmtId last;
+      for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+        const ir::Stmt& stmt = module[ir::StmtId{i}];
+        if (stmt.kind != ir::StmtKind::Assign || stmt.begin > module[list].begin || context_.index.FunctionOf(file, ir::StmtId{i}) != draw.function) continue;
+        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+          if (IsNameOf(module, target, list) && (!last || module[last].begin < stmt.begin)) last = ir::StmtId{i};
+        }
+      }
+      return last && WholeOf(module, ir::AssignedOf(module[last])) == draw.expr;
+    };
+    const auto share = std::ranges::find_if(shares, [&](ir::ExprId id) {
+      return FunctionAround(context_, file, id) == draw.function && is_drawn(WholeOf(module, ir::LeftOf(module[id])));
+    });
     return share == shares.end() ? ir::ExprId::None() : *share;
+  }
+
+  // `torch.randperm(n)` of `torch.randperm(n).tolist()`, of `list(...)` of it and of its first items.
+  static ir::ExprId WholeOf(const ir::Module& module, ir::ExprId expr) {
+    for (;;) {
+      if (module[expr].kind == ir::ExprKind::Subscript) {
+        expr = ir::LeftOf(module[expr]);
+        continue;
+      }
+      if (module[expr].kind != ir::ExprKind::Call) return expr;
+      const ir::ExprId callee = ir::CalleeOf(module[expr]);
+      const uint32_t given = ir::ArgCount(module, module[expr]);
+      const bool is_method = module[callee].kind == ir::ExprKind::Attribute && module[ir::ObjectOf(module[callee])].kind == ir::ExprKind::Call;
+      if (!is_method && (module[callee].kind != ir::ExprKind::Name || given != 1)) return expr;
+      const ir::ExprId inner = is_method ? ir::ObjectOf(module[callee]) : ir::ArgAt(module, module[expr], 0).value;
+      if (module[inner].kind != ir::ExprKind::Call) return expr;
+      expr = inner;
+    }
   }
 
   bool IsHanded(const Site& call, const objects::Spread& drawn) const {
@@ -461,7 +495,31 @@ class OwnOrders {
     finding.help = {text.help, {}};
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    if (IsLeftOut(site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ArgumentPassed));
     sink_.push_back(std::move(finding));
+  }
+
+  // `if shuffle:`, where that is false by default and nobody is seen to pass it.
+  bool IsLeftOut(const Site& site) const {
+    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      const ValueId test = context_.facts.value(ModuleOf(guard.function), guard.test);
+      return guard.holds && test && IsNeverPassed(test, 0);
+    });
+  }
+
+  bool IsNeverPassed(ValueId value, int depth) const {
+    constexpr int kMostCalls = 4;
+    const variation::Value& param = context_.facts.values_store[value];
+    if (param.kind != ValueKind::Param || depth == kMostCalls) return false;
+    const FuncId function{param.a};
+    const auto& params = context_.program.function(function).params;
+    if (param.b >= params.size() || !params[param.b].default_value) return false;
+    const ValueId left = context_.facts.value(ModuleOf(function), params[param.b].default_value);
+    if (!left || (!context_.values.IsFalse(left) && !context_.values.IsNone(left))) return false;
+    return std::ranges::all_of(context_.index.CallersOf(function), [&](const Site& caller) {
+      const ValueId passed = context_.index.PassedBy(caller, function, param.b);
+      return !passed || context_.values.IsFalse(passed) || context_.values.IsNone(passed) || IsNeverPassed(passed, depth + 1);
+    });
   }
 
   // One rank's order is sent to the others afterwards.
