@@ -733,7 +733,8 @@ for epoch in range(epochs):
 ## When it is silent
 
 * The sampler does not shuffle, or there is one epoch only.
-* Nothing is trained in the loop: the order of an evaluation does not matter.
+* Nothing is trained in the loop: the order of an evaluation does not matter. The same holds for a loader
+  beside another one (`zip(train, valid)`) whose batches are used without gradients alone.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of

@@ -159,7 +159,8 @@ loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
 
 ## When it is silent
 
-* The loops over the loader communicate in none of their rounds: an evaluation on one rank.
+* The loops over the loader communicate in none of their rounds, an evaluation on one rank, and nothing
+  else is handed the loader.
 * What differs is the seed, the number of workers or the order: the number of steps stays the same.
 * The number is divided by the world size, which is the same on all ranks.
 

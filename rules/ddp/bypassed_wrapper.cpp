@@ -542,8 +542,8 @@ loss.backward()
 ## When it is silent
 
 * The loss is also made of what the wrapper returned, with gradients.
-* The gradients of the input are wanted (`delta.grad`, an optimizer of it), or the function reads the
-  gradients itself and no optimizer steps by them.
+* The gradients of the input are wanted (`delta.grad`, an optimizer of it), and no optimizer steps the model
+  by the others; or the function reads the gradients itself and no optimizer steps by them.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
 * The model may be in another wrapper instead, or the variable may hold something else; it is wrapped under a
   test that does not come out so where the model runs, or by code that is not seen to come first.
