@@ -161,9 +161,10 @@ class FunctionEvaluator {
   ValueId Guarded(ValueId value);
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
-  void StoreAttribute(ValueId object, NameId attr, ValueId value);
   ValueId HowOften();
   bool IsContainer(ValueId value);
+  bool IsRepeated(ValueId value) const;
+  ValueId ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often);
   bool IsChangedOnce(ir::ExprId target);
   ValueId WithKey(ValueId container, ValueId key, bool is_there);
   ValueId ItemIn(ValueId container, ValueId key);
