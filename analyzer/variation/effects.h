@@ -8,8 +8,8 @@
 //
 // Invariant: a place that is not listed holds what it held before, as far as the calls are known that the function makes.
 // Unsound where a function is called that nobody sees (from another thread, by a library that kept it), and where two
-// values are one object under two names. Objects of a project's class are one value for all of the class, so what is
-// stored in their attributes is told by the tables (variation/tables.h) and not here.
+// values are one object under two names. Objects of a project's class are told apart by what they were made with (own_fields.cpp) and not by
+// where, so what is stored in their attributes later is told by the tables (variation/tables.h) and not here.
 #pragma once
 
 #include <vector>
