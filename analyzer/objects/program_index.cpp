@@ -235,6 +235,7 @@ std::vector<ir::StmtId> ProgramIndex::LoopsAround(ir::ModuleId module_id, ir::St
 }
 
 FuncId ProgramIndex::FunctionOf(ir::ModuleId module, ir::StmtId stmt) const {
+  Step();
   // A statement that stands in no block, as Clang's front end leaves some, is of no function.
   const ir::FunctionId function = trees_[module.index].FunctionOf(stmt);
   return function ? program_.func(module, function) : FuncId::None();

@@ -57,6 +57,7 @@ TEST_F(ProgramIndexTest, QuestionsEndWhenTheRunDoes) {
   EXPECT_THROW((void)index.CallersOf(FuncId{0}), base::Cut);
   EXPECT_THROW((void)index.ExprsOf(ir::ModuleId{0}, ir::ExprKind::Call), base::Cut);
   EXPECT_THROW((void)index.StatementAt(ir::ModuleId{0}, 0), base::Cut);
+  EXPECT_THROW((void)index.FunctionOf(ir::ModuleId{0}, ir::StmtId{0}), base::Cut);
   index.EndWhen({});
   EXPECT_FALSE(index.known_calls().empty());
 }
