@@ -425,7 +425,8 @@ class OwnOrders {
       ir::StmtId last;
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
         const ir::Stmt& stmt = module[ir::StmtId{i}];
-        if (stmt.kind != ir::StmtKind::Assign || stmt.begin > module[list].begin || context_.index.FunctionOf(file, ir::StmtId{i}) != draw.function) continue;
+        if (stmt.kind != ir::StmtKind::Assign || stmt.begin > module[list].begin) continue;
+        if (context_.index.FunctionOf(file, ir::StmtId{i}) != draw.function) continue;
         for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
           if (IsNameOf(module, target, list) && (!last || module[last].begin < stmt.begin)) last = ir::StmtId{i};
         }
@@ -514,12 +515,27 @@ class OwnOrders {
     const FuncId function{param.a};
     const auto& params = context_.program.function(function).params;
     if (param.b >= params.size() || !params[param.b].default_value) return false;
-    const ValueId left = context_.facts.value(ModuleOf(function), params[param.b].default_value);
-    if (!left || (!context_.values.IsFalse(left) && !context_.values.IsNone(left))) return false;
+    const ir::Expr& left = context_.program.module_of(function)[params[param.b].default_value];
+    const auto constant = static_cast<ir::ConstantKind>(left.op);
+    if (left.kind != ir::ExprKind::Constant || (constant != ir::ConstantKind::False && constant != ir::ConstantKind::None)) return false;
     return std::ranges::all_of(context_.index.CallersOf(function), [&](const Site& caller) {
       const ValueId passed = context_.index.PassedBy(caller, function, param.b);
-      return !passed || context_.values.IsFalse(passed) || context_.values.IsNone(passed) || IsNeverPassed(passed, depth + 1);
+      if (!passed || context_.values.IsFalse(passed) || context_.values.IsNone(passed)) return true;
+      return IsHandedOn(caller, params[param.b].name) || IsNeverPassed(passed, depth + 1);
     });
+  }
+
+  // `Rows(path, **options)`: nothing says that it is among them.
+  bool IsHandedOn(const Site& caller, base::NameId param) const {
+    const ir::Module& module = context_.program.module_of(caller.function);
+    if (module[caller.expr].kind != ir::ExprKind::Call) return false;
+    bool has_options = false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[caller.expr]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[caller.expr], i);
+      if (arg.kind == ir::ArgKind::Keyword && arg.keyword == param) return false;
+      has_options = has_options || arg.kind == ir::ArgKind::DoubleStar;
+    }
+    return has_options;
   }
 
   // One rank's order is sent to the others afterwards.
