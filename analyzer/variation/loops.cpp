@@ -149,6 +149,9 @@ void FunctionEvaluator::NoteBreak() {
 // What rounds assigned where they left the loop. `goes_on`: whether it may end by itself as well, with what its variables hold by now.
 // `leaving`: of what decides when ranks leave.
 void FunctionEvaluator::MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on, Axes leaving) {
+  const auto is_set_by_all = [&](uint32_t slot) {
+    return breaks.size() < kMostBreaks && std::ranges::all_of(breaks, [&](const BrokenOff& each) { return static_cast<bool>(each.slots[slot]); });
+  };
   for (const BrokenOff& each : breaks) {
     const bool is_always = store_[each.condition].kind == ValueKind::Bool;
     const ValueId left = is_always ? store_.Symbol(StmtSite(loop), store_.axes(each.condition)) : each.condition;
@@ -159,7 +162,8 @@ void FunctionEvaluator::MergeBreaks(const ir::Stmt& loop, std::span<const Broken
       const bool is_constant = IsConstant(store_[value]);
       const bool is_said = !is_constant || Without(leaving, store_.axes(left)).empty();
       if (goes_on && other) env_.slots[slot] = store_.Select(is_said ? left : store_.WithAxes(left, leaving), value, other);
-      else env_.slots[slot] = is_constant ? value : store_.WithAxes(value, store_.axes(left));
+      else if (is_constant && is_set_by_all(slot)) env_.slots[slot] = value;
+      else env_.slots[slot] = store_.WithAxes(value, is_constant ? store_.axes(left) | leaving : store_.axes(left));
     }
     goes_on = true;
   }
