@@ -110,6 +110,9 @@ enum class MisreadAs : uint8_t {
   NoInterpreter,     // a first line without `#!`: no batch script
   EnvAlone,          // `#!/usr/bin/env`: the script itself, again and again
   CarriageReturn,    // line ends of Windows: part of the last word
+  DoubledSign,       // `NAME==4`: the value `=4`
+  DoubledProgram,    // `python python train.py`: a script `python`
+  NoProgram,         // `torch --nproc_per_node=8 train.py`: no program has this name
 };
 struct MisreadLine {
   MisreadAs as = MisreadAs::NamedProgram;

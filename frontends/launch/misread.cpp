@@ -55,6 +55,21 @@ std::optional<MisreadLine> HyphenDefault(const Word& word) {
   return std::nullopt;
 }
 
+// `python torchrun train.py`, `srun python python train.py`: what was to be a script is a program.
+std::optional<Misread> DoubledProgram(std::string_view text, size_t length) {
+  const auto word = [&](size_t from) { return text.substr(from, std::min(text.find_first_of(" \t\n\\", from), text.size()) - from); };
+  const auto behind = [&](size_t end) { return std::min(text.find_first_not_of(" \t", end), text.size()); };
+  size_t at = 0;
+  if (text.substr(0, length) == "srun") {
+    for (at = behind(length); word(at).starts_with("--") && word(at).find('=') != std::string_view::npos;) at = behind(at + word(at).size());
+  }
+  const std::string_view first = word(at);
+  const std::string_view second = word(behind(at + first.size()));
+  const bool reads_script = first == "python" || first == "python3" || first == "torchrun";
+  if (!reads_script || (second != "python" && second != "python3" && second != "torchrun")) return std::nullopt;
+  return Misread{MisreadAs::DoubledProgram, std::string(second)};
+}
+
 // Whether most lines end as on Windows.
 bool HasCarriageReturns(std::string_view text) {
   size_t with = 0;
@@ -101,11 +116,21 @@ std::optional<Misread> MisreadOf(std::string_view text, size_t length, bool is_b
   if (first == "True" || first == "False") return Misread{MisreadAs::PythonWord, first == "True" ? "true" : "false"};
   if (first.size() > 1 && first[0] == '[' && first[1] != '[' && first.find_first_of("=*?") == std::string_view::npos) return Misread{MisreadAs::GluedBracket, {}};
   if (is_behind_empty && IsNumber(first)) return Misread{MisreadAs::EmptyAssignment, std::string(first)};
+  if (first == "torch" && text.find(" --nproc") != std::string_view::npos) return Misread{MisreadAs::NoProgram, "torchrun"};
+  if (std::optional<Misread> doubled = DoubledProgram(text, length)) return doubled;
   const std::string_view behind = text.substr(std::min(text.find_first_not_of(" \t", length), text.size()));
   const bool is_spaced = behind.size() > 1 && behind[0] == '=' && IsBlank(behind[1]) && text.size() > length && IsBlank(text[length]);
   const bool is_name = NameAt(first).size() == first.size() && first != "test" && first != "expr";
   if (is_spaced && is_name) return Misread{MisreadAs::SpacedAssignment, std::string(first)};
   return std::nullopt;
+}
+
+std::string DoublySigned(std::string_view assignment) {
+  const std::string_view name = NameAt(assignment);
+  const std::string_view behind = assignment.substr(name.size());
+  const bool is_small = std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool is_doubled = behind.size() > 2 && behind.starts_with("==") && (IsOfName(behind[2]) || behind[2] == '$' || behind[2] == '"');
+  return is_doubled && !is_small ? std::string(name) : std::string();
 }
 
 std::string PlainVariable(std::string_view text) {

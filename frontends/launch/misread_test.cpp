@@ -37,6 +37,22 @@ TEST(Misread, Words) {
   EXPECT_EQ(MisreadOf(lines, lines.size(), false)->as, MisreadAs::QuotedLines);
 }
 
+TEST(Misread, Programs) {
+  EXPECT_EQ(Kind("torch --nnodes=1 --nproc_per_node=8 train.py"), MisreadAs::NoProgram);
+  EXPECT_EQ(Kind("torch --version"), std::nullopt);
+  for (const char* text : {"python python train.py", "srun python python -m x", "srun --mpi=pmi2 python torchrun x.py"}) {
+    EXPECT_EQ(Kind(text), MisreadAs::DoubledProgram) << text;
+  }
+  for (const char* text : {"python python.py", "srun -J python python x.py", "echo python python", "srun python x.py python"}) {
+    EXPECT_EQ(Kind(text), std::nullopt) << text;
+  }
+}
+
+TEST(Misread, SignsOfEquality) {
+  EXPECT_EQ(DoublySigned("CUDA_VISIBLE_DEVICES==5"), "CUDA_VISIBLE_DEVICES");
+  for (const char* text : {"A=5", "A='=5'", "A==", "A===5", "torch==2.1", "A=\"==\""}) EXPECT_EQ(DoublySigned(text), "") << text;
+}
+
 TEST(Misread, PlainVariables) {
   EXPECT_EQ(PlainVariable("$NODES"), "NODES");
   EXPECT_EQ(PlainVariable("${NODES}"), "NODES");

@@ -322,6 +322,12 @@ class ShellReader {
     if (const std::optional<Misread> misread = MisreadOf(text, length, is_empty)) NoteMisread(is_prefix ? first : name, misread->as, misread->text);
   }
 
+  // `NAME==4`
+  void NoteDoubledSign(TSNode assignment) {
+    const std::string name = input_.is_checked ? DoublySigned(expansion_.TextOf(assignment)) : std::string();
+    if (!name.empty()) NoteMisread(assignment, launch::MisreadAs::DoubledSign, name);
+  }
+
   // `[$N -eq 1]`: the parser forgives what the shell does not.
   void NoteGluedBracket(TSNode node) {
     const std::string_view text = expansion_.TextOf(node);
@@ -388,6 +394,7 @@ class ShellReader {
     out_.statements.push_back(ExtentOf(node));
     const std::string_view text = expansion_.TextOf(node);
     if (text.starts_with('-')) return VisitStray(node);
+    NoteDoubledSign(node);
     const TSNode name_node = ts_node_child_by_field_name(node, "name", 4);
     const TSNode value_node = ts_node_child_by_field_name(node, "value", 5);
     if (ts_node_is_null(name_node)) return;
@@ -718,6 +725,7 @@ class ShellReader {
         for (Word& word : expansion_.StrayWords(child)) command.words.push_back(std::move(word));
       } else if (type == "variable_assignment") {
         AddPrefix(child, prefix);
+        NoteDoubledSign(child);
       } else if (type == "command_name" || (ts_node_is_named(child) && type != "file_redirect" && type != "herestring_redirect" && type != "heredoc_redirect" && type != "comment")) {
         for (Word& word : expansion_.Words(child)) command.words.push_back(std::move(word));
         // What it prints is nothing that anybody asks for.

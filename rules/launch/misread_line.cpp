@@ -26,6 +26,9 @@ findings::Text MessageOfMisread(const MisreadLine& line) {
     case MisreadAs::NoInterpreter: return {"`sbatch` refuses this file: its first line does not begin with `#!`", {}};
     case MisreadAs::EnvAlone: return {"`env` without a program starts this script again, which starts `env` again, without end", {}};
     case MisreadAs::CarriageReturn: return {"lines end as on Windows: the last word of each has a carriage return at its end", {}};
+    case MisreadAs::DoubledSign: return {"the second `=` is part of the value of `{}`", {name}};
+    case MisreadAs::DoubledProgram: return {"this `{}` is taken for the name of a script, which is not there", {name}};
+    case MisreadAs::NoProgram: return {"no program has this name: the command is not found", {}};
   }
   return {};
 }
@@ -48,6 +51,9 @@ findings::Text HelpForMisread(const MisreadLine& line) {
     case MisreadAs::EnvAlone: return {"write `#!/usr/bin/env bash`", {}};
     case MisreadAs::CarriageReturn:
       return {name.empty() ? "convert it: `sed -i 's/\\r$//' FILE`" : "convert it (`sed -i 's/\\r$//' FILE`): `sbatch` refuses it as it is", {}};
+    case MisreadAs::DoubledSign: return {"write one `=`", {}};
+    case MisreadAs::DoubledProgram: return {"remove the word before it", {}};
+    case MisreadAs::NoProgram: return {"write `{}`", {name}};
   }
   return {};
 }
@@ -55,7 +61,8 @@ findings::Text HelpForMisread(const MisreadLine& line) {
 // Where only the scheduler is asked, somebody may run the file by the shell.
 Confidence HowSureOfMisread(MisreadAs as) {
   const bool is_of_slurm = as == MisreadAs::LateDirective || as == MisreadAs::NoInterpreter;
-  return is_of_slurm || as == MisreadAs::OneElement ? Confidence::Likely : Confidence::Certain;
+  const bool is_guessed = as == MisreadAs::OneElement || as == MisreadAs::DoubledProgram;
+  return is_of_slurm || is_guessed ? Confidence::Likely : Confidence::Certain;
 }
 
 void CheckMisreadLine(const LaunchContext& context, FindingSink& sink) {
@@ -90,6 +97,9 @@ says; each kind once in a file, at its first place:
 * `[$N -eq 1]` without the space behind the bracket, and `|| True`, which fail always;
 * `${NAME=-"default"}`, which puts a hyphen before the default;
 * `hosts=("$lines")` with what `scontrol show hostnames` says, an array of one element;
+* `NAME==value`, whose value begins with `=`, for a name in capital letters;
+* `srun python python train.py` and `python torchrun train.py`, where a program is taken for the script, and
+  `torch --nproc_per_node=8 train.py`, which is no program;
 * `#SBATCH` behind a command, and `SBATCH` without its `#`, which Slurm does not read;
 * a script with lines `#SBATCH` whose first line does not begin with `#!`, which `sbatch` refuses;
 * `#!/usr/bin/env` with no program behind it, which starts the script without end;
