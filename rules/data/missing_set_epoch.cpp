@@ -613,6 +613,10 @@ class Epochs {
     const ir::ExprId loader = LoaderExpr(module, loop.iterable.expr);
     const bool is_plain = module[loader].kind == ir::ExprKind::Name || module[loader].kind == ir::ExprKind::Attribute;
     if (!is_plain) return std::nullopt;
+    // `zip(train, valid)`: the first is another loader.
+    const ValueId told = context_.facts.value(module_id, loader);
+    const std::vector<ValueId> loaders = told ? context_.loading.LoadersIn(told) : std::vector<ValueId>();
+    if (!loaders.empty() && std::ranges::count(loaders, loop.loader) == 0) return std::nullopt;
     const std::string object = std::string(TextOf(context_, module_id, loader)) + ".sampler";
     const std::string call = object + ".set_epoch(" + place->epoch + ")";
     const std::string lines =
