@@ -71,6 +71,7 @@ class Gatherer {
   }
   void NoteClass(const ir::Class& of) {
     if (of.name) out_.functions.emplace(Text(of.name));
+    if (of.name && !of.bases.empty()) out_.derived.emplace(Text(of.name));
     for (const ir::Arg& base : of.bases) out_.is_open = out_.is_open || (base.value && LastPart(base.value) == kParser);
   }
 
@@ -268,11 +269,14 @@ ArgumentForms FormsIn(const std::vector<const ModuleOptions*>& modules, bool is_
 
 // The functions of all files make and fill their parsers.
 bool IsClosed(const std::vector<const ModuleOptions*>& modules) {
-  std::set<std::string_view> functions;
-  for (const ModuleOptions* module : modules) functions.insert(module->functions.begin(), module->functions.end());
-  return std::ranges::none_of(modules, [&](const ModuleOptions* module) {
-    return module->is_open || std::ranges::any_of(module->helpers, [&](const std::string& helper) { return !functions.contains(helper); });
-  });
+  std::set<std::string_view> functions, derived;
+  for (const ModuleOptions* module : modules) {
+    functions.insert(module->functions.begin(), module->functions.end());
+    derived.insert(module->derived.begin(), module->derived.end());
+  }
+  // `class Arguments(tap.Tap)`, which makes arguments of its fields.
+  const auto is_unseen = [&](const std::string& helper) { return !functions.contains(helper) || derived.contains(helper); };
+  return std::ranges::none_of(modules, [&](const ModuleOptions* module) { return module->is_open || std::ranges::any_of(module->helpers, is_unseen); });
 }
 
 // The script parses its arguments, itself or by a function of a file that does. A name that it defines is its own.

@@ -23,6 +23,7 @@ namespace allranks::objects {
 struct ModuleOptions {
   std::set<std::string> options;     // "--batch-size", "-b"
   std::set<std::string> functions;   // and classes, that it defines
+  std::set<std::string> derived;     // of these the classes with a base, of which what they parse is not seen
   std::set<std::string> calls;       // last parts of what it calls
   std::set<std::string> helpers;     // that make or fill a parser, and have to be among the functions of the files
   bool parses = false;               // calls `parse_args`

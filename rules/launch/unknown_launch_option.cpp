@@ -29,22 +29,33 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
 bool IsPage(const LaunchFile& file) { return file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook; }
 
 // `--nproc_per_node num_gpus` on a page, where readers write a number.
-bool IsForReader(const LaunchFile& file, std::string_view text) {
-  return IsPage(file) && std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
+bool HasNoDigit(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
+bool IsForReader(const LaunchFile& file, std::string_view text) { return IsPage(file) && HasNoDigit(text); }
+
 // `--OTHER_ARGUMENTS` on a page.
 bool StandsForOthers(const LaunchFile& file, std::string_view name) {
   return IsPage(file) && std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-void CheckValue(const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
+// `--num_gpus=gpu` of DeepSpeed: what another launcher takes.
+bool IsWordOfOther(const LaunchContext& context, const std::string& text) {
+  return std::ranges::any_of(context.launches.tables.launchers(), [&](const launch::LauncherTable& launcher) {
+    return std::ranges::any_of(launcher.options, [&](const launch::OptionEntry& entry) { return std::ranges::count(entry.words, text) > 0; });
+  });
+}
+
+void CheckValue(const LaunchContext& context, const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
   const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
   if (entry == nullptr || !entry->is_count || option.value.empty() || !option.value.IsKnown()) return;
   const std::string& text = option.value.text();
   const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number || std::ranges::count(entry->words, text) > 0 || IsForReader(file, text)) return;
-  sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, option.value.span(),
+  // `--node_rank=x`: a script that is filled in before it is run.
+  const bool is_filled_in = HasNoDigit(text) && !IsWordOfOther(context, text);
+  sink.push_back(LaunchFinding(kAR908, Severity::Error, is_filled_in ? Confidence::Possible : Confidence::Likely, option.value.span(),
                                {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
 }
 
@@ -87,22 +98,31 @@ void CheckSlips(const Layer& layer, std::set<source::Span>& seen, FindingSink& s
   }
 }
 
-// `--learning_rate` for a parser that has `--lr`: argparse prints its usage and ends, on every rank.
+// `--learning_rate` for a parser that has `--lr`: argparse prints its usage and ends, on every rank. Those of one command have one cause,
+// unless a name that is near tells of a slip.
 void CheckArguments(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
   if (script == nullptr || !script->is_known) return;
   const std::vector<std::string_view> names(script->options.begin(), script->options.end());
+  std::optional<Finding> apart;
   for (const Word& word : job.args) {
     const size_t equals = word.text().find('=');
     const std::string name = word.text().substr(0, equals);
     // What follows is handed on as it is.
-    if (name == "--") return;
+    if (name == "--") break;
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
     if (!is_option || script->Takes(name) || StandsForOthers(file, name)) continue;
     const std::string nearest = knowledge::DidYouMean(name, names);
-    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
-                                 {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
+    if (nearest.empty() && apart) {
+      AddNote(*apart, word.span(), {"nor this one", {}});
+      continue;
+    }
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
+                                    {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}});
+    if (nearest.empty()) apart = std::move(finding);
+    else sink.push_back(std::move(finding));
   }
+  if (apart) sink.push_back(std::move(*apart));
 }
 
 // `a|b`, `[a, b]`, `<a>` and `PATH` on a page.
@@ -192,7 +212,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       for (const Layer& layer : job.layers) CheckSlips(layer, seen, sink);
       for (const Layer& layer : job.layers) {
         if (!layer.launcher->is_complete) continue;
-        for (const Option& option : layer.options) CheckValue(file, layer, option, sink);
+        for (const Option& option : layer.options) CheckValue(context, file, layer, option, sink);
         CheckUnknownOptions(job, layer, sink);
       }
       const Layer* agent = AgentOf(job);
@@ -254,7 +274,7 @@ torchrun --nproc_per_node=8 train.py
 
 * Beginnings of options, which argparse takes.
 * A word without a digit on a page, where a number is wanted, and an option in capitals there: readers
-  fill it in.
+  fill it in. In a script such a word is *possible*, and hidden by default, unless another launcher takes it.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args` without `parse_args` below, names that are computed, `sys.argv`.
 
