@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/one_node.h"
 #include "analyzer/objects/several_nodes.h"
 #include "rules/device/device_places.h"
@@ -21,7 +20,7 @@ class RankDevices {
  public:
   RankDevices(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)),
-        one_node_(context.program, context.knowledge, context.facts, context.index), neighbourhood_(context.program) {}
+        one_node_(context.program, context.knowledge, context.facts, context.index) {}
 
   void Run() {
     // On one node the global rank is the local rank.
@@ -104,7 +103,7 @@ class RankDevices {
     const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
     // MPI is there for several nodes.
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
-    const bool may_have_several = !is_python || SelectsByLocalRank(module) || HasSeveralNodes(module);
+    const bool may_have_several = !is_python || HasSeveralNodes(module);
     const bool by_name = context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
@@ -129,18 +128,6 @@ class RankDevices {
   bool HasSeveralNodes(ir::ModuleId module) {
     if (!several_nodes_) several_nodes_.emplace(context_.program, context_.knowledge, context_.facts, context_.launch);
     return several_nodes_->Has(module);
-  }
-
-  // `torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))` in the same program: it tells the two ranks apart, and one of the places is wrong
-  // as soon as they differ. Not where all commands start it on one node.
-  bool SelectsByLocalRank(ir::ModuleId module) const {
-    if (context_.launch.IsOnOneNode(module)) return false;
-    const std::vector<ir::ModuleId> files = neighbourhood_.Of(module);
-    return std::ranges::any_of(places_, [&](const DevicePlace& place) {
-      const bool is_of_program = std::ranges::count(files, context_.program.funcs[place.site.function].module) > 0;
-      return is_of_program && context_.values.Mentions(place.ordinal, knowledge::Coordinate::LocalRank) &&
-             !context_.values.HasFlag(place.ordinal, variation::kByNameOnly);
-    });
   }
 
   witness::Witness WitnessOf(const DevicePlace& place) const {
@@ -178,7 +165,6 @@ class RankDevices {
   FindingSink& sink_;
   traces::World world_;
   objects::OneNodeJobs one_node_;
-  binding::Neighbourhood neighbourhood_;
   std::optional<objects::SeveralNodes> several_nodes_;
   std::vector<DevicePlace> places_;
   std::vector<source::Span> seen_;
@@ -242,9 +228,7 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 * Another place in the file selects a device by the same rank: one finding names them all, with one fix.
 * That it is a rank is known from a name alone, or nothing says that the program is made for several nodes:
   no command starts it on several, it takes no number of nodes, asks for no node rank, reads nothing of
-  Slurm, counts no ranks on a node, and selects no device by the local rank elsewhere.
-  `--min-confidence possible` shows these; in C and C++ they are shown. Where all commands start it on one
-  node, such a device elsewhere says nothing.
+  Slurm, and counts no ranks on a node. `--min-confidence possible` shows these; in C and C++ they are shown.
 
 ## Fix
 
