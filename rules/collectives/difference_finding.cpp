@@ -7,6 +7,7 @@
 #include "analyzer/knowledge/words.h"
 #include "analyzer/variation/axes_text.h"
 #include "rules/finding_parts.h"
+#include "rules/seed_places.h"
 
 namespace allranks::rules {
 namespace {
@@ -228,6 +229,18 @@ void AddRepeats(const Context& context, const Difference& difference, Finding& f
   }
 }
 
+// `if np.random.rand() < 0.5` behind `np.random.seed(0)`: the numbers are the same on all ranks as long as these draw equally often.
+bool IsDrawnAlike(const Context& context, const Difference& difference) {
+  if (difference.axes != knowledge::Axes::Of(knowledge::Axis::Chance) || !difference.condition_expr) return false;
+  constexpr size_t kLongest = 64;
+  const std::vector<variation::WhyStep> steps = variation::ExplainVariation(context.program, context.knowledge, context.facts,
+                                                                            difference.condition_function, difference.condition_expr, kLongest);
+  if (steps.empty()) return false;
+  const auto is_origin = [&](const objects::KnownCall& call) { return SpanOf(context, {call.function, call.expr}) == steps.back().span; };
+  const auto draw = std::ranges::find_if(context.index.known_calls(), is_origin);
+  return draw != context.index.known_calls().end() && IsSeededAlike(context, context.program.funcs[draw->function].module, context.program.text(draw->entry->name));
+}
+
 }  // namespace
 
 variation::FuncId FunctionOf(const Context& context, const Difference& difference) {
@@ -301,6 +314,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
   if (IsReducedUnderSetting(context, difference)) assumptions.Add(findings::Assumption::SettingAdmitsAll);
   if (HasNoSource(context, difference)) assumptions.Add(findings::Assumption::ValueNotTraced);
+  if (IsDrawnAlike(context, difference)) assumptions.Add(findings::Assumption::DrawsDiffer);
   if (context.differences.beside_callbacks.contains(&difference)) assumptions.Add(findings::Assumption::BoundReached);
   const bool is_of_files = assumptions.has(findings::Assumption::FilesDiffer);
   if (is_of_files && !context.differences.of_changing_files.contains(&difference)) assumptions.Add(findings::Assumption::FilesUnwritten);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rules/data/seed_places.h"
+#include "rules/seed_places.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 

@@ -7,7 +7,7 @@
 #include "analyzer/objects/lightning_sampling.h"
 #include "analyzer/objects/test_files.h"
 #include "rules/data/lightning_runs.h"
-#include "rules/data/seed_places.h"
+#include "rules/seed_places.h"
 #include "rules/data/worker_seeds.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"

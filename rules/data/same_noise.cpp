@@ -8,7 +8,7 @@
 #include "analyzer/objects/rank_words.h"
 #include "analyzer/objects/ways.h"
 #include "rules/data/lightning_runs.h"
-#include "rules/data/seed_places.h"
+#include "rules/seed_places.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 

@@ -1,9 +1,10 @@
-#include "rules/data/seed_places.h"
+#include "rules/seed_places.h"
 
 #include <algorithm>
 
 #include "analyzer/objects/process_starts.h"
 #include "analyzer/objects/rank_words.h"
+#include "rules/program_calls.h"
 
 namespace allranks::rules {
 namespace {
@@ -14,9 +15,14 @@ using variation::ValueId;
 
 constexpr int kMostHelpers = 3;
 
-// All but those that seed another library's generator, or that of a device alone.
-bool SeedsNoise(std::string_view entry) {
-  return !entry.starts_with("numpy.") && !entry.starts_with("random.") && !entry.starts_with("torch.cuda.");
+// What has a generator of its own on the host.
+constexpr std::string_view kNoise = "torch.";
+constexpr std::string_view kGenerators[] = {kNoise, "numpy.", "random."};
+
+// Of that library, or of all at once; not that of a device alone.
+bool Seeds(std::string_view entry, std::string_view library) {
+  if (entry.starts_with("torch.cuda.")) return false;
+  return std::ranges::none_of(kGenerators, [&](std::string_view each) { return each != library && entry.starts_with(each); });
 }
 
 class Places {
@@ -55,12 +61,10 @@ class Places {
   std::vector<SeedPlace> found_;
 };
 
-}  // namespace
-
-std::vector<SeedPlace> SeedPlaces(const Context& context) {
+std::vector<SeedPlace> PlacesOf(const Context& context, std::string_view library) {
   Places places(context);
   for (const KnownCall& call : context.index.known_calls()) {
-    if (!SeedsNoise(context.program.text(call.entry->name))) continue;
+    if (!Seeds(context.program.text(call.entry->name), library)) continue;
     for (const knowledge::RoleOf& role : call.entry->roles) {
       if (role.role != knowledge::Role::Seed) continue;
       const Site site{call.function, call.expr};
@@ -68,6 +72,26 @@ std::vector<SeedPlace> SeedPlaces(const Context& context) {
     }
   }
   return places.Taken();
+}
+
+}  // namespace
+
+std::vector<SeedPlace> SeedPlaces(const Context& context) { return PlacesOf(context, kNoise); }
+
+bool IsSeededAlike(const Context& context, ir::ModuleId module, std::string_view draw) {
+  const auto library = std::ranges::find_if(kGenerators, [&](std::string_view each) { return draw.starts_with(each); });
+  if (library == std::end(kGenerators)) return false;
+  ProgramCalls calls(context);
+  bool is_seeded = false;
+  for (const SeedPlace& place : PlacesOf(context, *library)) {
+    if (!calls.IsOneProgram(module, context.program.funcs[place.site.function].module)) continue;
+    const auto is_it = [&](const KnownCall& call) { return call.function == place.helper.function && call.expr == place.helper.expr; };
+    const auto seeding = std::ranges::find_if(context.index.known_calls(), is_it);
+    const bool is_of_device = seeding != context.index.known_calls().end() && context.index.Arg(*seeding, "device_specific");
+    if (is_of_device || !context.facts.values_store.axes(place.seed).empty() || CountsRanks(context, place.seed)) return false;
+    is_seeded = true;
+  }
+  return is_seeded;
 }
 
 bool CountsRanks(const Context& context, ValueId seed) {
