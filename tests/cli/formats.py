@@ -124,14 +124,14 @@ class Formats(CliTest):
             self.assertNotIn("sk-123", out, format)
 
     def test_messages_do_not_show_keys_either(self):
-        self.write("run.sh", "API_TOKEN=abc\ntorchrun --nproc_per_node=2 --master_port=$API_TOKEN train.py\n")
+        self.write("run.sh", "API_TOKEN=ab7\ntorchrun --nproc_per_node=2 --master_port=$API_TOKEN train.py\n")
         self.write("key.py", 'import os, torch.distributed as dist\ndist.init_process_group("nccl")\n'
                              'if dist.get_rank() == 0: os.environ["WANDB_API_KEY"] = "abc"; dist.barrier()\n')
         for format in ("full", "html", "sarif", "json", "markdown", "github", "concise"):
             out = self.run_allranks("check", "--preview", "--output-format", format, ".").out
             self.assertIn("AR101", out, format)
             self.assertIn("whole number", out, format)
-            self.assertNotRegex(out, r"\babc\b", format)
+            self.assertNotRegex(out, r"\bab[c7]\b", format)
 
     def test_github_escapes(self):
         self.write("a,b%.py", GUARDED)
