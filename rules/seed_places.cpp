@@ -85,9 +85,8 @@ bool IsSeededAlike(const Context& context, ir::ModuleId module, std::string_view
   bool is_seeded = false;
   for (const SeedPlace& place : PlacesOf(context, *library)) {
     if (!calls.IsOneProgram(module, context.program.funcs[place.site.function].module)) continue;
-    const auto is_it = [&](const KnownCall& call) { return call.function == place.helper.function && call.expr == place.helper.expr; };
-    const auto seeding = std::ranges::find_if(context.index.known_calls(), is_it);
-    const bool is_of_device = seeding != context.index.known_calls().end() && context.index.Arg(*seeding, "device_specific");
+    const KnownCall* seeding = context.index.KnownCallAt(place.helper);
+    const bool is_of_device = seeding != nullptr && context.index.Arg(*seeding, "device_specific");
     if (is_of_device || !context.facts.values_store.axes(place.seed).empty() || CountsRanks(context, place.seed)) return false;
     is_seeded = true;
   }

@@ -11,14 +11,14 @@ using binding::FuncId;
 using binding::Program;
 using binding::Target;
 
-struct Definition {
+struct Named {
   ir::ModuleId module;
   base::NameId name;
   Target target;
   uint32_t begin = 0, end = 0;  // of its own text, where that does not count
 };
 
-bool IsIt(const Target& found, const Definition& definition) {
+bool IsIt(const Target& found, const Named& definition) {
   return found.kind == definition.target.kind && found.function == definition.target.function && found.class_id == definition.target.class_id;
 }
 
@@ -68,7 +68,7 @@ bool IsNamedIn(const Program& program, const ir::Module& module, base::NameId na
 }
 
 // `from train import main as start`, and something is done with it. A package imports for others.
-bool IsImportedBy(const Program& program, ir::ModuleId module_id, const Definition& definition) {
+bool IsImportedBy(const Program& program, ir::ModuleId module_id, const Named& definition) {
   const ir::Module& module = program.modules[module_id];
   const bool is_package = program.infos[module_id].path.ends_with("__init__.py");
   for (uint32_t i = 0; i < module.imports.size(); ++i) {
@@ -92,7 +92,7 @@ bool IsHeldBy(const Program& program, ir::ModuleId module_id, ir::ModuleId held)
 }
 
 // In another file the bare name may be that of another definition. A method is looked up in objects, anywhere.
-bool IsNamed(const Program& program, const Definition& definition) {
+bool IsNamed(const Program& program, const Named& definition) {
   const bool is_method = definition.target.function && program.funcs[definition.target.function].owner;
   bool is_looked_up = is_method || LooksNamesUp(program, program.modules[definition.module]);
   for (uint32_t m = 0; m < program.modules.size(); ++m) is_looked_up = is_looked_up || IsHeldBy(program, ir::ModuleId{m}, definition.module);
@@ -110,14 +110,14 @@ bool IsNamed(const Program& program, const Definition& definition) {
 }  // namespace
 
 bool IsNamed(const Program& program, FuncId function) {
-  return IsNamed(program, Definition{.module = program.funcs[function].module, .name = program.function(function).name,
+  return IsNamed(program, Named{.module = program.funcs[function].module, .name = program.function(function).name,
                                      .target = {.kind = binding::TargetKind::Function, .function = function}});
 }
 
 bool IsNamed(const Program& program, ClassId class_id) {
   const binding::ClassInfo& info = program.classes[class_id];
   const ir::Class& written = program.modules[info.module].classes[info.ir_class];
-  return IsNamed(program, Definition{.module = info.module, .name = written.name, .target = {.kind = binding::TargetKind::Class, .class_id = class_id},
+  return IsNamed(program, Named{.module = info.module, .name = written.name, .target = {.kind = binding::TargetKind::Class, .class_id = class_id},
                                      .begin = written.begin, .end = written.end});
 }
 

@@ -200,6 +200,12 @@ ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module, uint32_t position) con
   return innermost == base::Innermost::kNone ? ir::StmtId() : ir::StmtId{innermost};
 }
 
+const KnownCall* ProgramIndex::KnownCallAt(const Site& site) const {
+  const std::span<const KnownCall> calls = known_calls();
+  const auto found = std::ranges::find_if(calls, [&](const KnownCall& call) { return call.function == site.function && call.expr == site.expr; });
+  return found == calls.end() ? nullptr : &*found;
+}
+
 std::span<const ir::ExprId> ProgramIndex::ExprsBeginningIn(ir::ModuleId module_id, uint32_t begin, uint32_t end) const {
   Step();
   const ir::Module& module = program_.modules[module_id];

@@ -77,6 +77,9 @@ class ProgramIndex {
   // The expressions of one kind in a module, in order.
   std::span<const ir::ExprId> ExprsOf(ir::ModuleId module, ir::ExprKind kind) const;
 
+  // The known call that stands there; none: nullptr.
+  const KnownCall* KnownCallAt(const Site& site) const;
+
   // Those of any kind that begin at these positions of a module, the last one included, in order of where they begin.
   std::span<const ir::ExprId> ExprsBeginningIn(ir::ModuleId module, uint32_t begin, uint32_t end) const;
 

@@ -7,9 +7,10 @@
 #include <string_view>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/definition_names.h"
 #include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/every_way.h"
-#include "analyzer/objects/definition_names.h"
+#include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
 namespace {

@@ -124,14 +124,6 @@ bool IsFoundAround(const traces::Difference& difference) {
   return !difference.axes.empty() && Without(difference.axes, knowledge::kSurroundings).empty();
 }
 
-// Where an expression begins to differ; none: that is not known.
-std::optional<source::Span> OriginOf(const Context& context, const Site& tested) {
-  constexpr size_t kLongest = 64;
-  const std::vector<variation::WhyStep> steps =
-      variation::ExplainVariation(context.program, context.knowledge, context.facts, tested.function, tested.expr, kLongest);
-  return steps.empty() ? std::nullopt : std::optional(steps.back().span);
-}
-
 source::Span SourceOf(const Context& context, const traces::Difference& difference) {
   if (!IsFoundAround(difference) || !difference.condition_expr) return difference.condition;
   return OriginOf(context, {difference.condition_function, difference.condition_expr}).value_or(difference.condition);

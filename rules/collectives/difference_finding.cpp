@@ -232,11 +232,8 @@ void AddRepeats(const Context& context, const Difference& difference, Finding& f
 // `if np.random.rand() < 0.5` behind `np.random.seed(0)`: the numbers are the same on all ranks as long as these draw equally often.
 bool IsDrawnAlike(const Context& context, const Difference& difference) {
   if (difference.axes != knowledge::Axes::Of(knowledge::Axis::Chance) || !difference.condition_expr) return false;
-  constexpr size_t kLongest = 64;
-  const std::vector<variation::WhyStep> steps = variation::ExplainVariation(context.program, context.knowledge, context.facts,
-                                                                            difference.condition_function, difference.condition_expr, kLongest);
-  if (steps.empty()) return false;
-  const auto is_origin = [&](const objects::KnownCall& call) { return SpanOf(context, {call.function, call.expr}) == steps.back().span; };
+  const std::optional<source::Span> origin = OriginOf(context, {difference.condition_function, difference.condition_expr});
+  const auto is_origin = [&](const objects::KnownCall& call) { return SpanOf(context, {call.function, call.expr}) == origin; };
   const auto draw = std::ranges::find_if(context.index.known_calls(), is_origin);
   return draw != context.index.known_calls().end() && IsSeededAlike(context, context.program.funcs[draw->function].module, context.program.text(draw->entry->name));
 }
@@ -304,6 +301,13 @@ std::string VictimText(const Context& context, const Difference& difference) {
 bool IsImplied(knowledge::OpClass op_class) {
   return op_class == knowledge::OpClass::Implicit || op_class == knowledge::OpClass::Init ||
          op_class == knowledge::OpClass::Destroy;
+}
+
+std::optional<source::Span> OriginOf(const Context& context, const objects::Site& tested) {
+  constexpr size_t kLongest = 64;
+  const std::vector<variation::WhyStep> steps =
+      variation::ExplainVariation(context.program, context.knowledge, context.facts, tested.function, tested.expr, kLongest);
+  return steps.empty() ? std::nullopt : std::optional(steps.back().span);
 }
 
 Finding FindingOf(const Context& context, const Difference& difference, std::string_view code,

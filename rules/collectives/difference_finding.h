@@ -43,6 +43,9 @@ bool IsImplied(knowledge::OpClass op_class);
 // The function whose finding a difference is: the decorated one, for what a decorator of the project does to it.
 variation::FuncId FunctionOf(const Context& context, const traces::Difference& difference);
 
+// Where an expression begins to differ; none: that is not known.
+std::optional<source::Span> OriginOf(const Context& context, const objects::Site& tested);
+
 // The finding of a difference: place, labels, witness, Flight Recorder category. `code` and the two texts are
 // what the rule adds.
 findings::Finding FindingOf(const Context& context, const traces::Difference& difference,

@@ -92,7 +92,7 @@ class EqualWorkers {
 
   // One number on all ranks, as far as can be seen.
   bool IsAlike(const SeedPlace& place) const {
-    const KnownCall* call = CallAt(place.site);
+    const KnownCall* call = context_.index.KnownCallAt(place.site);
     if (call != nullptr && IsGiven(context_.index.Arg(*call, "workers"))) return false;
     if (call != nullptr && context_.index.Arg(*call, "device_specific")) return false;
     const bool varies = context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
@@ -101,11 +101,6 @@ class EqualWorkers {
 
   bool IsGiven(ValueId option) const { return option && !context_.values.IsFalse(option); }
 
-  const KnownCall* CallAt(const Site& site) const {
-    const auto found = std::ranges::find_if(context_.index.known_calls(),
-                                            [&](const KnownCall& call) { return call.function == site.function && call.expr == site.expr; });
-    return found == context_.index.known_calls().end() ? nullptr : &*found;
-  }
 
   bool IsRunByAll(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
@@ -163,7 +158,7 @@ class EqualWorkers {
   }
 
   std::string_view NameOf(const Site& site) const {
-    const KnownCall* call = CallAt(site);
+    const KnownCall* call = context_.index.KnownCallAt(site);
     return call == nullptr ? std::string_view() : context_.program.text(call->entry->name);
   }
 

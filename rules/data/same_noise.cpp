@@ -70,16 +70,11 @@ class SameNoise {
 
   // One number on all ranks, as far as can be seen: callers' arguments included.
   bool IsAlike(const SeedPlace& place) const {
-    const KnownCall* call = KnownCallAt(place.helper);
+    const KnownCall* call = context_.index.KnownCallAt(place.helper);
     const bool is_by_device = call != nullptr && context_.index.Arg(*call, "device_specific");
     return !is_by_device && !context_.values.IsNone(place.seed) && !VariesByRank(place.seed);
   }
 
-  const KnownCall* KnownCallAt(const Site& site) const {
-    const auto found = std::ranges::find_if(context_.index.known_calls(),
-                                            [&](const KnownCall& call) { return call.function == site.function && call.expr == site.expr; });
-    return found == context_.index.known_calls().end() ? nullptr : &*found;
-  }
 
   bool VariesByRank(ValueId seed) const {
     return context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty() || SpeaksOfRanks(part); });

@@ -28,16 +28,37 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
 // `--master_port=2950O`: argparse prints its usage and ends.
 bool IsPage(const LaunchFile& file) { return file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook; }
 
-// `--nproc_per_node num_gpus` on a page, where readers write a number.
 bool HasNoDigit(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
+// `--nproc_per_node num_gpus` on a page, where readers write a number.
 bool IsForReader(const LaunchFile& file, std::string_view text) { return IsPage(file) && HasNoDigit(text); }
 
 // `--OTHER_ARGUMENTS` on a page.
 bool StandsForOthers(const LaunchFile& file, std::string_view name) {
   return IsPage(file) && std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
 }
+
+// What one command gives and nobody takes has one cause, unless a name that is near tells of a slip.
+class OfOneCommand {
+ public:
+  explicit OfOneCommand(FindingSink& sink) : sink_(sink) {}
+
+  bool IsJoined(const std::string& nearest, source::Span span) {
+    if (!nearest.empty() || !apart_) return false;
+    AddNote(*apart_, span, {"nor this one", {}});
+    return true;
+  }
+  void Add(const std::string& nearest, Finding finding) {
+    if (nearest.empty()) apart_ = std::move(finding);
+    else sink_.push_back(std::move(finding));
+  }
+  std::optional<Finding>& apart() { return apart_; }
+
+ private:
+  FindingSink& sink_;
+  std::optional<Finding> apart_;
+};
 
 // `--num_gpus=gpu` of DeepSpeed: what another launcher takes.
 bool IsWordOfOther(const LaunchContext& context, const std::string& text) {
@@ -98,13 +119,12 @@ void CheckSlips(const Layer& layer, std::set<source::Span>& seen, FindingSink& s
   }
 }
 
-// `--learning_rate` for a parser that has `--lr`: argparse prints its usage and ends, on every rank. Those of one command have one cause,
-// unless a name that is near tells of a slip.
+// `--learning_rate` for a parser that has `--lr`: argparse prints its usage and ends, on every rank.
 void CheckArguments(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
   if (script == nullptr || !script->is_known) return;
   const std::vector<std::string_view> names(script->options.begin(), script->options.end());
-  std::optional<Finding> apart;
+  OfOneCommand found(sink);
   for (const Word& word : job.args) {
     const size_t equals = word.text().find('=');
     const std::string name = word.text().substr(0, equals);
@@ -113,16 +133,11 @@ void CheckArguments(const LaunchContext& context, const LaunchFile& file, const 
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
     if (!is_option || script->Takes(name) || StandsForOthers(file, name)) continue;
     const std::string nearest = knowledge::DidYouMean(name, names);
-    if (nearest.empty() && apart) {
-      AddNote(*apart, word.span(), {"nor this one", {}});
-      continue;
-    }
-    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
-                                    {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}});
-    if (nearest.empty()) apart = std::move(finding);
-    else sink.push_back(std::move(finding));
+    if (found.IsJoined(nearest, word.span())) continue;
+    found.Add(nearest, LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
+                                     {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
   }
-  if (apart) sink.push_back(std::move(*apart));
+  if (found.apart()) sink.push_back(std::move(*found.apart()));
 }
 
 // `a|b`, `[a, b]`, `<a>` and `PATH` on a page.
@@ -178,7 +193,6 @@ bool HasScript(const Job& job) {
   return job.is_module || !job.script.IsKnown() || !job.script_path.empty() || script.ends_with(".py") || script.find('/') != std::string::npos;
 }
 
-// Those of one command have one cause, unless a name that is near tells of a slip.
 void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) {
   std::vector<const Option*> unknown;
   for (const Option& option : layer.options) {
@@ -186,21 +200,16 @@ void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) 
   }
   const bool has_script = &layer != &job.innermost() || HasScript(job);
   const bool is_one = unknown.size() > 1 && !has_script;
-  std::optional<Finding> apart;
+  OfOneCommand found(sink);
   for (const Option* option : unknown) {
     const std::string nearest = is_one ? std::string() : Nearest(*layer.launcher, option->name);
-    if (nearest.empty() && apart) {
-      AddNote(*apart, option->word.span(), {"nor this one", {}});
-      continue;
-    }
+    if (found.IsJoined(nearest, option->word.span())) continue;
     const findings::Text no_script{"`{}` is given no script, and has no option `{}`", {layer.launcher->name, option->name}};
     const findings::Text no_option{"`{}` has no option `{}`{}", {layer.launcher->name, option->name, nearest}};
-    Finding finding = LaunchFinding(kAR908, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option->word.span(), is_one ? no_script : no_option);
-    if (nearest.empty()) apart = std::move(finding);
-    else sink.push_back(std::move(finding));
+    found.Add(nearest, LaunchFinding(kAR908, Severity::Error, nearest.empty() ? Confidence::Likely : Confidence::Certain, option->word.span(), is_one ? no_script : no_option));
   }
-  if (apart && is_one) apart->help = {"give the script before its arguments", {}};
-  if (apart) sink.push_back(std::move(*apart));
+  if (found.apart() && is_one) found.apart()->help = {"give the script before its arguments", {}};
+  if (found.apart()) sink.push_back(std::move(*found.apart()));
 }
 
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
