@@ -69,7 +69,17 @@ std::string_view ScenarioText(Scenario scenario) {
   return "nothing to replay";
 }
 
+std::string_view PreviewWord(const Rule& rule) {
+  if (!rule.preview.empty()) return ", preview";
+  return rule.preview_unless_certain.empty() ? "" : ", in Python preview unless certain";
+}
+
 std::string PreviewText(const Rule& rule) {
+  if (!rule.preview_unless_certain.empty()) {
+    return fmt::format("In Python code only findings that are certain are shown. The others are in preview, shown with `--preview`, with "
+                       "`--min-confidence possible`, or if the rule is selected (`--select {}`): {}.\n\n",
+                       rule.code, rule.preview_unless_certain);
+  }
   if (rule.preview.empty()) return "";
   return fmt::format("In preview: it runs only with `--preview`, or if it is selected (`--select {}`): {}.\n\n", rule.code, rule.preview);
 }
@@ -97,7 +107,7 @@ std::string RulePage(const Rule& rule) {
       "{9}{10}\n\n"
       "To accept one finding, end its line with `# allranks: ignore[{0}] reason`.\n",
       rule.code, rule.name, rule.summary, findings::ToString(rule.severity),
-      rule.on_by_default ? "on" : "off", rule.preview.empty() ? "" : ", preview",
+      rule.on_by_default ? "on" : "off", PreviewWord(rule),
       rule.languages, FixText(rule), ScenarioText(rule.scenario), PreviewText(rule), explanation);
 }
 

@@ -65,6 +65,12 @@ TEST_P(EveryRule, PreviewIsOffAndSaysWhy) {
   EXPECT_FALSE(rule().preview.ends_with('.'));
 }
 
+TEST_P(EveryRule, PreviewUnlessCertainIsOnAndSaysWhy) {
+  if (rule().preview_unless_certain.empty()) return;
+  EXPECT_TRUE(rule().on_by_default && rule().preview.empty());
+  EXPECT_THAT(RulePage(rule()), HasSubstr(std::string(rule().preview_unless_certain)));
+}
+
 TEST_P(EveryRule, SummaryIsOneLineWithoutFullStop) {
   const std::string_view summary = rule().summary;
   ASSERT_FALSE(summary.empty());
@@ -128,7 +134,8 @@ TEST_P(EveryRule, PageInDocsIsNotStale) {
 }
 
 TEST_P(EveryRule, StandsInTheTableOfRules) {
-  const std::string_view by_default = rule().on_by_default ? "on" : rule().preview.empty() ? "off" : "preview";
+  const std::string_view run = rule().preview_unless_certain.empty() ? "on" : "certain";
+  const std::string_view by_default = rule().on_by_default ? run : rule().preview.empty() ? "off" : "preview";
   std::string_view fix = "";
   if (rule().has_fix) fix = rule().fix == Applicability::Safe ? "`--fix`" : "`--unsafe-fixes`";
   const std::string row =

@@ -109,6 +109,8 @@ struct Rule {
   bool on_by_default = true;
   // Why the rule is in preview, off unless selected: a sentence without its end. Empty: it is not.
   std::string_view preview;
+  // Why what it finds in Python code without being certain is in preview, the same way. Empty: it is not.
+  std::string_view preview_unless_certain;
   std::string_view languages;    // "Python", "Python, C++"
   std::string_view summary;      // one line, lower case, no full stop
   // Markdown under fixed headings: What it finds, Why it hurts, Wrong, Right, When it is silent, Fix, Proof.

@@ -93,13 +93,18 @@ void Known::Keep(pipeline::Output& out) {
 
 void Known::CountHidden(const pipeline::Output& out) {
   for (const Finding& finding : out.findings) {
-    if (!IsShown(out, finding) && !pipeline::HasLineOfItsOwn(finding)) ++(finding.confidence == findings::Confidence::Likely ? hidden_.likely : hidden_.possible);
+    if (IsShown(out, finding) || pipeline::HasLineOfItsOwn(finding)) continue;
+    if (finding.confidence >= PolicyOf(out, finding).least) ++hidden_.in_preview;
+    else ++(finding.confidence == findings::Confidence::Likely ? hidden_.likely : hidden_.possible);
   }
 }
 
+const pipeline::Policy& Known::PolicyOf(const pipeline::Output& out, const Finding& finding) const {
+  return policies_.Of(pipeline::PathMap(root_, working_directory_).Relative(out.files[finding.span.file].path));
+}
+
 bool Known::IsShown(const pipeline::Output& out, const Finding& finding) const {
-  const pipeline::PathMap paths(root_, working_directory_);
-  return finding.confidence >= policies_.Of(paths.Relative(out.files[finding.span.file].path)).least;
+  return finding.confidence >= pipeline::LeastShown(PolicyOf(out, finding), finding.code, out.files[finding.span.file].path);
 }
 
 bool Known::WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const {

@@ -14,10 +14,11 @@
 
 namespace allranks::cli {
 
-// How many findings are less sure than what is shown.
+// How many findings are not shown: less sure than what is asked for, or in preview.
 struct Hidden {
   size_t likely = 0;
   size_t possible = 0;
+  size_t in_preview = 0;
 };
 
 class Known {
@@ -43,6 +44,7 @@ class Known {
 
  private:
   void CountHidden(const pipeline::Output& out);
+  const pipeline::Policy& PolicyOf(const pipeline::Output& out, const findings::Finding& finding) const;
   bool IsShown(const pipeline::Output& out, const findings::Finding& finding) const;
   bool WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const;
   baseline::Entry EntryOf(const pipeline::Output& out, const findings::Finding& finding) const;

@@ -94,13 +94,20 @@ std::vector<std::string> NotesOf(const pipeline::Options& options, const pipelin
   return notes;
 }
 
-// What --min-confidence keeps back.
-std::string HiddenText(const Hidden& hidden) {
-  const size_t all = hidden.likely + hidden.possible;
-  if (all == 0) return {};
+std::string HiddenText(std::string_view kind, std::string_view which, size_t count, std::string_view option) {
+  return fmt::format("{}: {} finding{}. `{}` shows {}.", kind, which, count == 1 ? "" : "s", option, count == 1 ? "it" : "them");
+}
+
+// What --min-confidence and the want of --preview keep back, one line each.
+std::vector<std::string> HiddenTexts(const Hidden& hidden) {
+  std::vector<std::string> texts;
   std::string which = hidden.likely > 0 ? std::to_string(hidden.likely) + " likely" : "";
   if (hidden.possible > 0) which += (which.empty() ? "" : " and ") + std::to_string(hidden.possible) + " possible";
-  return fmt::format("Hidden: {} finding{}. `--min-confidence {}` shows {}.", which, all == 1 ? "" : "s", hidden.possible > 0 ? "possible" : "likely", all == 1 ? "it" : "them");
+  if (!which.empty()) {
+    texts.push_back(HiddenText("Hidden", which, hidden.likely + hidden.possible, hidden.possible > 0 ? "--min-confidence possible" : "--min-confidence likely"));
+  }
+  if (hidden.in_preview > 0) texts.push_back(HiddenText("In preview", std::to_string(hidden.in_preview), hidden.in_preview, "--preview"));
+  return texts;
 }
 
 // "train.py:12: `f` was not analysed to its end: trace of more than 10000 operations"
@@ -162,7 +169,8 @@ reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Option
   report.known = known.findings();
   report.has_baseline = known.compares();
   report.notes = NotesOf(options, out, project, arguments.verbose);
-  if (const std::string hidden = HiddenText(known.hidden()); !hidden.empty()) report.notes.insert(report.notes.begin(), hidden);
+  const std::vector<std::string> hidden = HiddenTexts(known.hidden());
+  report.notes.insert(report.notes.begin(), hidden.begin(), hidden.end());
   report.limits = LimitsOf(out);
   for (const std::string& what : arguments.sarif_include) {
     (what == "known" ? report.sarif_known : report.sarif_suppressed) = true;

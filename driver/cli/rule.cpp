@@ -16,6 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 // What keeps a rule from running.
 std::string Remark(const rules::Rule& rule) {
   if (!rule.preview.empty()) return " (in preview)";
+  if (!rule.preview_unless_certain.empty()) return " (in Python in preview unless certain)";
   return rule.on_by_default ? "" : " (off by default)";
 }
 
@@ -26,7 +27,8 @@ std::string_view FixName(const rules::Rule& rule) {
 
 OrderedJson JsonOf(const rules::Rule& rule) {
   return {{"code", rule.code},          {"name", rule.name},   {"summary", rule.summary},   {"severity", findings::ToString(rule.severity)},
-          {"default", rule.on_by_default}, {"preview", !rule.preview.empty()}, {"languages", rule.languages}, {"fix", FixName(rule)},
+          {"default", rule.on_by_default}, {"preview", !rule.preview.empty()},
+          {"preview_unless_certain", !rule.preview_unless_certain.empty()}, {"languages", rule.languages}, {"fix", FixName(rule)},
           {"explanation", rules::RulePage(rule)}};
 }
 

@@ -43,6 +43,19 @@ TEST(RuleSelectionTest, CodesNamesPrefixesAndAll) {
   EXPECT_EQ(SelectRules(std::vector<RuleChoice>{{.select = {{"ALL"}}}}, true)->size(), rules::AllRules().size());
 }
 
+TEST(RuleSelectionTest, WhatIsLessThanCertainIsInPreviewUntilARuleIsNamed) {
+  const rules::Rule& rule = *rules::FindRule("AR104");
+  ASSERT_FALSE(rule.preview_unless_certain.empty());
+  EXPECT_TRUE(ShowsOnlyCertain(rule, {}, false));
+  EXPECT_FALSE(ShowsOnlyCertain(rule, {}, true));
+  const auto shows = [&](const RuleChoice& choice) { return ShowsOnlyCertain(rule, std::vector{choice}, false); };
+  EXPECT_TRUE(shows({.select = {{"AR1"}}}));
+  EXPECT_TRUE(shows({.ignore = {"AR104"}}));
+  EXPECT_FALSE(shows({.select = {{"AR104"}}}));
+  EXPECT_FALSE(shows({.extend = {"data-dependent-collective"}}));
+  EXPECT_FALSE(ShowsOnlyCertain(*rules::FindRule("AR101"), {}, false));
+}
+
 TEST(RuleSelectionTest, TheLongerSelectorWinsAndIgnoringATie) {
   EXPECT_THAT(Codes({{.select = {{"AR00"}}, .ignore = {"AR002"}}}), ElementsAre("AR001", "AR003"));
   EXPECT_THAT(Codes({{.select = {{"AR002"}}, .ignore = {"AR00"}}}), ElementsAre("AR002"));

@@ -35,8 +35,9 @@ const std::array kOptions = {
            .summary = "rules not to run", .text = "Selectors as in `select`.", .example = "ignore = [\"AR401\"]"},
     Option{.key = "preview", .kind = Kind::Flag, .member = &Settings::preview, .default_value = "false", .flag = "--preview",
            .summary = "whether rules in preview run",
-           .text = "A rule in preview has too few findings on public code to say how often it is right. Without this setting such a\n"
-                   "rule runs only if its full code or its name is selected; the beginning of a code and `ALL` leave it out.",
+           .text = "A rule is in preview because too few of its findings on unknown public code were right, or too few were read to say. Without\n"
+                   "this setting such a rule runs only if its full code or its name is selected; the beginning of a code and `ALL` leave it out.\n"
+                   "Of other rules only what they find in Python code without being certain is in preview; their pages say so.",
            .example = "preview = true"},
     Option{.key = "per-file-ignores", .kind = Kind::RulesByPattern, .member = &Settings::per_file_ignores,
            .default_value = "{}", .flag = "--per-file-ignores", .summary = "rules whose findings are left out of some files",

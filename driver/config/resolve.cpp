@@ -68,12 +68,17 @@ base::Result<Settings> FileSettings(const Request& request, const std::string& p
   return Merge(std::move(*found), named);
 }
 
-base::Result<std::vector<const rules::Rule*>> RulesToRun(const Settings& in_files, const Settings& above, const Settings& all) {
-  RuleChoice over = RulesOf(above);
-  over.origin = "--select or --ignore";
-  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(std::vector<RuleChoice>{RulesOf(in_files), over}, all.preview);
-  if (rules) std::erase_if(*rules, [&](const rules::Rule* rule) { return IsOff(*rule, all.severity); });
-  return rules;
+// Sets which rules of `out` run; its settings are there. Returns what is wrong; empty: nothing.
+std::string ChooseRules(const Settings& in_files, const Settings& above, Resolved& out) {
+  std::vector<RuleChoice> choices{RulesOf(in_files), RulesOf(above)};
+  choices.back().origin = "--select or --ignore";
+  base::Result<std::vector<const rules::Rule*>> rules = SelectRules(choices, out.settings.preview);
+  if (!rules) return rules.error().message;
+  out.rules = std::move(*rules);
+  std::erase_if(out.rules, [&](const rules::Rule* rule) { return IsOff(*rule, out.settings.severity); });
+  std::ranges::copy_if(out.rules, std::back_inserter(out.certain),
+                       [&](const rules::Rule* rule) { return ShowsOnlyCertain(*rule, choices, out.settings.preview); });
+  return {};
 }
 
 base::Result<std::string> CheckedRoot(const Settings& settings, const std::string& working_directory,
@@ -109,13 +114,11 @@ base::Result<Resolved> Resolve(const Request& request, const source::FileSystem&
     if (!root) return base::Fail(root.error().message);
     out.root = *root;
   }
-  base::Result<std::vector<const rules::Rule*>> rules = RulesToRun(*in_files, request.above, out.settings);
-  if (!rules) return base::Fail(rules.error().message);
-  if (rules->empty()) {
+  if (const std::string problem = ChooseRules(*in_files, request.above, out); !problem.empty()) return base::Fail(problem);
+  if (out.rules.empty()) {
     return base::Fail(out.settings.preview ? "no rules left to run; select at least one, see `allranks rule --all`"
                                            : "no rules left to run; those in preview need --preview, see `allranks rule --all`");
   }
-  out.rules = std::move(*rules);
   return out;
 }
 
@@ -125,10 +128,8 @@ base::Result<Resolved> ResolveNested(const Request& request, const std::string& 
   if (!named) return base::Fail(named.error().message);
   const base::Result<Settings> in_files = FileSettings(request, path, *named, files);
   if (!in_files) return base::Fail(in_files.error().message);
-  Resolved out{.root = root, .settings = Merge(*in_files, request.above), .rules = {}, .is_searched = true};
-  base::Result<std::vector<const rules::Rule*>> rules = RulesToRun(*in_files, request.above, out.settings);
-  if (!rules) return base::Fail(rules.error().message);
-  out.rules = std::move(*rules);
+  Resolved out{.root = root, .settings = Merge(*in_files, request.above), .rules = {}, .certain = {}, .is_searched = true};
+  if (const std::string problem = ChooseRules(*in_files, request.above, out); !problem.empty()) return base::Fail(problem);
   return out;
 }
 

@@ -22,6 +22,7 @@ struct Resolved {
   std::string root;                         // of the project, absolute
   Settings settings;
   std::vector<const rules::Rule*> rules;    // to run
+  std::vector<const rules::Rule*> certain;  // of those: in Python code only what is certain is shown, the rest is in preview
   bool is_searched = false;                 // the configuration was looked for: folders further down may have their own
 };
 

@@ -84,4 +84,11 @@ base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleCh
   return chosen;
 }
 
+bool ShowsOnlyCertain(const rules::Rule& rule, std::span<const RuleChoice> choices, bool preview) {
+  if (preview || rule.preview_unless_certain.empty()) return false;
+  return std::ranges::none_of(choices, [&](const RuleChoice& choice) {
+    return (choice.select && Closest(*choice.select, rule) == kThisOne) || Closest(choice.extend, rule) == kThisOne;
+  });
+}
+
 }  // namespace allranks::config

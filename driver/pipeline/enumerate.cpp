@@ -363,8 +363,10 @@ bool IsLaunchName(std::string_view name) { return launch_files::KindOfName(name)
 bool MayHoldSettings(std::string_view path) { return IsLaunchName(NameOf(path)) || launch_files::KindOfSettings(path).has_value(); }
 
 bool IsCodeName(std::string_view name) {
-  return name.ends_with(".py") || name.ends_with(".ipynb") || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
+  return IsPythonName(name) || cpp::IsSourceName(name) || cpp::IsHeaderName(name);
 }
+
+bool IsPythonName(std::string_view name) { return name.ends_with(".py") || name.ends_with(".ipynb"); }
 
 bool ProjectFiles::IsJudged(size_t index, bool says_generated) const { return requested[index] && (is_own[index] || !says_generated); }
 

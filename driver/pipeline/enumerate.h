@@ -70,6 +70,8 @@ struct ProjectFiles {
 
 // Whether a file's name says that it holds Python, a notebook, C, C++ or CUDA.
 bool IsCodeName(std::string_view name);
+// Whether it says Python or a notebook.
+bool IsPythonName(std::string_view name);
 
 ProjectFiles Enumerate(const EnumerateOptions& options, const PathMap& paths, const source::FileSystem& files);
 

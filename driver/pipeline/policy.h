@@ -13,6 +13,9 @@ namespace allranks::pipeline {
 void ApplyPolicy(const Options& options, const PathMap& paths, const source::SourceFiles& files,
                  std::vector<findings::Finding>& findings);
 
+// How sure a finding of the rule must be to be shown in the file.
+findings::Confidence LeastShown(const Policy& policy, std::string_view code, std::string_view path);
+
 // Whether the findings of a rule count.
 bool Runs(const Policy& policy, std::string_view code);
 // All that some policy wants, in the order of the registry.

@@ -244,9 +244,10 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Policy> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [folder, file, rules, file_ignores, severity, least, fail_on, require_reason] = it;
-  visit(folder, file, rules.size(), file_ignores, severity, least, fail_on, require_reason);
+  auto& [folder, file, rules, certain, file_ignores, severity, least, fail_on, require_reason] = it;
+  visit(folder, file, rules.size(), certain.size(), file_ignores, severity, least, fail_on, require_reason);
   for (const rules::Rule* rule : rules) visit(std::string(rule->code));
+  for (const rules::Rule* rule : certain) visit(std::string(rule->code));
 }
 
 template <Is<Options> T, class Visit>

@@ -9,8 +9,6 @@
 namespace allranks::pipeline {
 namespace {
 
-bool IsPythonName(std::string_view path) { return path.ends_with(".py") || path.ends_with(".ipynb"); }
-
 // As a word of its own.
 bool Mentions(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {

@@ -254,6 +254,7 @@ extern const Rule DataDependentCollective = {
     .code = kAR104,
     .name = "data-dependent-collective",
     .severity = Severity::Error,
+    .preview_unless_certain = kTooOftenWrong,
     .languages = "Python, C, C++",
     .summary = "collective reached or not by a rank's own data or environment",
     .explanation = R"md(

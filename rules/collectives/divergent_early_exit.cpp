@@ -25,6 +25,7 @@ extern const Rule DivergentEarlyExit = {
     .code = kAR103,
     .name = "divergent-early-exit",
     .severity = Severity::Error,
+    .preview_unless_certain = kTooOftenWrong,
     .languages = "Python, C, C++",
     .summary = "exit on a rank condition that skips a collective of the other ranks",
     .explanation = R"md(

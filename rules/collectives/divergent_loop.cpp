@@ -26,6 +26,7 @@ extern const Rule DivergentLoop = {
     .code = kAR105,
     .name = "divergent-loop",
     .severity = Severity::Error,
+    .preview_unless_certain = kTooOftenWrong,
     .languages = "Python, C, C++",
     .summary = "collective in a loop whose number of rounds differs between ranks",
     .explanation = R"md(

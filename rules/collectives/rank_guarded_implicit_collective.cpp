@@ -34,6 +34,7 @@ extern const Rule RankGuardedImplicitCollective = {
     .code = kAR102,
     .name = "rank-guarded-implicit-collective",
     .severity = Severity::Error,
+    .preview_unless_certain = kTooOftenWrong,
     .languages = "Python, C, C++",
     .summary = "framework call with a collective inside that only some ranks reach",
     .explanation = R"md(

@@ -690,6 +690,7 @@ extern const Rule MissingSetEpoch = {
     .code = kAR301,
     .name = "missing-set-epoch",
     .severity = Severity::Error,
+    .preview_unless_certain = kTooOftenWrong,
     .languages = "Python",
     .summary = "shuffling DistributedSampler that is iterated over epochs without `set_epoch`",
     .explanation = R"md(

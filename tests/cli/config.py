@@ -155,8 +155,14 @@ class Config(CliTest):
         self.write("two/allranks.toml", "ignore = ['AR101']\n")
         self.assertEqual(self.places()[0], [("one/a.py", "AR101")])
         self.write("one/b.py", "import os\nimport torch.distributed as dist\n\nif os.path.exists('x'):\n    dist.barrier()\n")
-        likely = self.places()[0]
-        self.assertEqual(likely, [("one/a.py", "AR101"), ("one/b.py", "AR104")])
+        self.assertEqual(self.places()[0], [("one/a.py", "AR101")])
+        self.write("two/allranks.toml", "min-confidence = 'possible'\n")
+        self.write("two/b.py", "import os\nimport torch.distributed as dist\n\nif os.path.exists('x'):\n    dist.barrier()\n")
+        self.assertEqual(self.places()[0], [("one/a.py", "AR101"), ("two/b.py", "AR104")])
+        likely = self.places("--extend-select", "AR104")[0]
+        self.assertEqual(likely, [("one/a.py", "AR101"), ("one/b.py", "AR104"), ("two/b.py", "AR104")])
+        (self.root / "two/b.py").unlink()
+        likely.pop()
         self.write("one/allranks.toml", "min-confidence = 'certain'\n")
         self.assertEqual(self.places()[0], likely[:1])
         self.assertEqual(self.places("one/b.py")[0], [])

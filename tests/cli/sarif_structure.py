@@ -68,7 +68,7 @@ class SarifStructure(CliTest):
         self.write("train.py", "import torch.distributed as dist\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n\n"
                                "def main(net, batch):\n    dist.init_process_group('nccl')\n    model = DDP(net.cuda())\n    loss = model(batch).mean()\n"
                                "    if dist.get_rank() == 0:\n        loss.backward()\n    dist.destroy_process_group()\n")
-        results = json.loads(self.run_allranks("check", "--output-format", "sarif").out)["runs"][0]["results"]
+        results = json.loads(self.run_allranks("check", "--preview", "--output-format", "sarif").out)["runs"][0]["results"]
         steps = [step["location"]["message"]["text"] for result in results for flow in result.get("codeFlows", [])
                  for thread in flow["threadFlows"] for step in thread["locations"]]
         self.assertIn("rank 0: backward of a wrapped model, waits here", steps)
