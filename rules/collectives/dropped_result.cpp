@@ -31,9 +31,16 @@ bool IsDropped(const Context& context, const KnownCall& call) {
   return stmt && module[stmt].kind == ir::StmtKind::Expr && ir::ValueOf(module[stmt]) == call.expr;
 }
 
+// What one rank hands to all it has itself: a part of the ranks that comes here alone may be that one.
+bool IsOnItsRoot(const Context& context, const KnownCall& call) {
+  const traces::World world = objects::SmallJob(context.facts.job);
+  return call.entry->operation.root_param && context.reach.Ranks({call.function, call.expr}, world) != traces::RankSet::All(world.size());
+}
+
 void CheckDroppedResult(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
     if (!OnlyReturns(context, *call.entry) || !IsDropped(context, call) || context.launch.Of(call.function) == objects::RunBy::Tests) continue;
+    if (IsOnItsRoot(context, call)) continue;
     const Site site{call.function, call.expr};
     const std::string name(context.program.text(call.entry->name));
     findings::Finding finding = FindingAt(context, kAR118, Severity::Error, Confidence::Likely, site,
@@ -88,6 +95,7 @@ loss = statistic / world_size
 ## When it is silent
 
 * The result is assigned, returned, passed on or asked for.
+* Only some ranks come to a call with a root, such as mpi4py's `bcast`: the root has what it sends.
 * The function changes its argument as well, as `torch.distributed.all_reduce`, `allreduce_` of Horovod
   and mpi4py's `Allreduce` do.
 * Tests, and notebooks, which show what a line returns.
