@@ -21,11 +21,12 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
       if (!function) continue;
       const RunBy run_by = launch.Of(function);
       if (run_by == RunBy::Tests || run_by == RunBy::OneProcess) continue;
-      if (training.Trains(module_id, id) || TrainsByName(training, module_id, id) || HandsOn(module_id, id)) continue;
+      if (HandsOn(module_id, id)) continue;
       const ir::ExprId iterable = ir::AssignedOf(module[id]);
       if (!facts_.value(module_id, iterable)) continue;
       const ValueId loader = LoaderBehind(module_id, iterable);
-      loops_.push_back({{function, iterable}, id, loader, loader && IsPrepared(loader)});
+      const bool trains = training.Trains(module_id, id) || TrainsByName(training, module_id, id);
+      (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && IsPrepared(loader)});
     }
   }
 }

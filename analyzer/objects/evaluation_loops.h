@@ -1,4 +1,4 @@
-// Loops that train on nothing, and what they go over.
+// Loops that train on nothing, and what they go over; and beside them those that train.
 //
 // A loop trains if gradients are made in it, or all methods of a name that it calls make some. The rest go over data, epochs, files or
 // numbers: `loader` says of those that draw batches which loader stands behind `enumerate`, a progress bar or a generator of the project
@@ -33,6 +33,8 @@ class EvaluationLoops {
                   const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch);
 
   const std::vector<EvaluationLoop>& loops() const { return loops_; }
+  // Those in which gradients are made, of the same shape.
+  const std::vector<EvaluationLoop>& training_loops() const { return training_loops_; }
   ModelMode ModeOf(const EvaluationLoop& loop) const;
 
  private:
@@ -55,7 +57,7 @@ class EvaluationLoops {
   const ProgramIndex& index_;
   const Loading& loading_;
   Values values_;
-  std::vector<EvaluationLoop> loops_;
+  std::vector<EvaluationLoop> loops_, training_loops_;
 };
 
 }  // namespace allranks::objects

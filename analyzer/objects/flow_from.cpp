@@ -8,9 +8,12 @@
 namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-                   uint32_t begin, Question ends, Question counts, Question fills)
-    : module_(program.module_of(function)), ends_(std::move(ends)), counts_(std::move(counts)), fills_(std::move(fills)) {
+                   uint32_t begin, Question ends, Question counts, Question fills, std::vector<bool> items)
+    : program_(program), module_(program.module_of(function)), ends_(std::move(ends)), counts_(std::move(counts)), fills_(std::move(fills)),
+      items_(std::move(items)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
+  const ir::Function& node = program.function(function);
+  if (program.funcs[function].owner && !node.params.empty()) self_ = node.params[0].name;
   const ir::ModuleId module_id = program.funcs[function].module;
   std::vector<ir::StmtId> stmts;
   for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
@@ -29,13 +32,16 @@ void FlowFrom::Read(const ir::Stmt& stmt) {
     case ir::StmtKind::Assign:
       return ReadAssign(stmt);
     case ir::StmtKind::AugAssign:
-    case ir::StmtKind::AnnAssign:
-      if (ir::AssignedOf(stmt) && Take(ir::AssignedOf(stmt))) Set(ir::ExprId{stmt.a}, true, IsOfGiven(ir::AssignedOf(stmt)));
+    case ir::StmtKind::AnnAssign: {
+      const ir::ExprId value = ir::AssignedOf(stmt);
+      const bool is_of_total = AddsTo(stmt) || IsIn(totals_, ir::ExprId{stmt.a});
+      if (value && Take(value)) Set(ir::ExprId{stmt.a}, {true, IsOfGiven(value), is_of_total || IsOfTotal(value)});
       return;
+    }
     case ir::StmtKind::For: {
       const ir::ExprId target = ir::ExprId{stmt.a};
       const bool holds = Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index);
-      return Set(target, holds, IsOfGiven(ir::AssignedOf(stmt)));
+      return SetRound(target, ir::AssignedOf(stmt), {holds, IsOfGiven(ir::AssignedOf(stmt)), IsOfTotal(ir::AssignedOf(stmt))});
     }
     case ir::StmtKind::Expr:
       if (Take(ir::ValueOf(stmt)) && module_[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) ReadCall(ir::ValueOf(stmt));
@@ -54,49 +60,77 @@ void FlowFrom::Read(const ir::Stmt& stmt) {
   }
 }
 
+// `total += loss`, `total = total + loss`.
+bool FlowFrom::AddsTo(const ir::Stmt& stmt) const {
+  if (stmt.kind == ir::StmtKind::AugAssign) return static_cast<ir::BinaryOp>(stmt.op) == ir::BinaryOp::Add;
+  const ir::ExprId value = ir::AssignedOf(stmt);
+  if (stmt.kind != ir::StmtKind::Assign || module_[value].kind != ir::ExprKind::Binary) return false;
+  const ir::ExprId target = ir::TargetsOf(module_, stmt)[0];
+  if (static_cast<ir::BinaryOp>(module_[value].op) != ir::BinaryOp::Add || module_[target].kind != ir::ExprKind::Name) return false;
+  const auto is_target = [&](ir::ExprId side) {
+    return module_[side].kind == ir::ExprKind::Name && ir::NameOf(module_[side]) == ir::NameOf(module_[target]);
+  };
+  return is_target(ir::LeftOf(module_[value])) || is_target(ir::RightOf(module_[value]));
+}
+
+// `steps, loss = train()` of a function that returns as many.
+bool FlowFrom::IsTakenApart(ir::ExprId value, ir::ExprId target) const {
+  const bool is_list = module_[target].kind == ir::ExprKind::Tuple || module_[target].kind == ir::ExprKind::List;
+  if (!is_list || items_.empty() || !value || !seeds_.contains(value.index)) return false;
+  const auto targets = ir::Items(module_, module_[target]);
+  for (const ir::ExprId item : targets) {
+    if (module_[item].kind == ir::ExprKind::Starred) return false;
+  }
+  return targets.size() == items_.size();
+}
+
 void FlowFrom::ReadAssign(const ir::Stmt& stmt) {
   const ir::ExprId value = ir::AssignedOf(stmt);
-  const bool holds = value && Take(value);
+  Held what;
+  if (value && Take(value)) what = {true, IsOfGiven(value), IsOfTotal(value) || AddsTo(stmt)};
   for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
     Take(target);
     if (module_[target].kind == ir::ExprKind::Subscript && module_[ir::RightOf(module_[target])].kind != ir::ExprKind::Slice) {
       is_filed_ = is_filed_ || Holds(ir::RightOf(module_[target]));
     }
     // An item that is set leaves the others in place.
-    if (holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, holds, IsOfGiven(value));
+    if (IsTakenApart(value, target)) {
+      for (size_t i = 0; i < items_.size(); ++i) Set(ir::Items(module_, module_[target])[i], items_[i] ? what : Held{});
+      continue;
+    }
+    if (what.holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, what);
   }
 }
 
 // Notes which parts of an expression hold it, innermost first.
 bool FlowFrom::Take(ir::ExprId expr) {
-  if (ends_ && (ends_(expr) || IsListOfEnds(expr))) return false;
-  bool holds = seeds_.contains(expr.index) || IsIn(held_, expr);
-  bool is_of_given = IsIn(given_, expr);
+  if ((ends_ && (ends_(expr) || IsListOfEnds(expr))) || IsCallOf(expr, "keys")) return false;
+  Held what{seeds_.contains(expr.index) || IsIn(held_, expr), IsIn(given_, expr), IsIn(totals_, expr)};
   const Question take = [&](ir::ExprId part) {
     const bool part_holds = Take(part);
-    holds = holds || part_holds;
-    is_of_given = is_of_given || IsOfGiven(part);
+    what = {what.holds || part_holds, what.is_of_given || IsOfGiven(part), what.is_of_total || IsOfTotal(part)};
     return part_holds;
   };
   if (module_[expr].kind == ir::ExprKind::Comprehension) TakeComprehension(module_[expr], take);
   else ir::ForEachPart(module_, expr, take);
-  if (holds) found_.insert(expr.index);
-  if (holds && is_of_given) of_given_.insert(expr.index);
-  return holds;
+  if (what.holds) found_.insert(expr.index);
+  if (what.holds && what.is_of_given) of_given_.insert(expr.index);
+  if (what.holds && what.is_of_total) of_totals_.insert(expr.index);
+  return what.holds;
 }
 
 // What a comprehension names is its own.
 void FlowFrom::TakeComprehension(const ir::Expr& comprehension, const Question& take) {
-  const auto outside = std::pair(held_, given_);
+  const auto outside = std::tuple(held_, given_, totals_);
   for (const ir::Clause& clause : ir::ClausesOf(module_, comprehension)) {
     const bool holds = take(clause.iter);
-    Set(clause.target, holds, IsOfGiven(clause.iter));
+    SetRound(clause.target, clause.iter, {holds, IsOfGiven(clause.iter), IsOfTotal(clause.iter)});
     take(clause.target);
     for (const ir::ExprId condition : ir::Exprs(module_, clause.conditions)) take(condition);
   }
   take(ir::OperandOf(comprehension));
   is_filed_ = is_filed_ || FilesUnder(comprehension);
-  std::tie(held_, given_) = outside;
+  std::tie(held_, given_, totals_) = outside;
 }
 
 // `[wandb.Image(picture) for picture in pictures]`.
@@ -111,19 +145,38 @@ bool FlowFrom::IsIn(const std::set<Place>& places, ir::ExprId expr) const {
   return place.second != kWhole && places.contains(place);
 }
 
-void FlowFrom::Set(ir::ExprId target, bool holds, bool is_of_given) {
+void FlowFrom::Set(ir::ExprId target, Held what) {
   const ir::ExprKind kind = module_[target].kind;
   if (kind == ir::ExprKind::Tuple || kind == ir::ExprKind::List) {
-    for (const ir::ExprId item : ir::Items(module_, module_[target])) Set(item, holds, is_of_given);
+    for (const ir::ExprId item : ir::Items(module_, module_[target])) Set(item, what);
     return;
   }
-  if (kind == ir::ExprKind::Starred) return Set(ir::OperandOf(module_[target]), holds, is_of_given);
+  if (kind == ir::ExprKind::Starred) return Set(ir::OperandOf(module_[target]), what);
   const Place place = PlaceOf(target);
   if (place.first == kWhole) return;
-  if (holds) held_.insert(place);
-  else held_.erase(place);
-  if (holds && is_of_given) given_.insert(place);
-  else given_.erase(place);
+  const auto note = [&](std::set<Place>& places, bool is_so) {
+    if (is_so) places.insert(place);
+    else places.erase(place);
+  };
+  note(held_, what.holds);
+  note(given_, what.holds && what.is_of_given);
+  note(totals_, what.holds && what.is_of_total);
+}
+
+// `for name, loss in losses.items()`, also through `list` or `sorted`: the names are not made of the losses.
+void FlowFrom::SetRound(ir::ExprId target, ir::ExprId iter, Held what) {
+  while (module_[iter].kind == ir::ExprKind::Call && module_[ir::CalleeOf(module_[iter])].kind == ir::ExprKind::Name && ir::ArgCount(module_, module_[iter]) > 0) {
+    iter = ir::ArgAt(module_, module_[iter], 0).value;
+  }
+  if (!IsCallOf(iter, "items") || module_[target].kind != ir::ExprKind::Tuple || ir::Items(module_, module_[target]).size() != 2) return Set(target, what);
+  Set(ir::Items(module_, module_[target])[0], {});
+  Set(ir::Items(module_, module_[target])[1], what);
+}
+
+bool FlowFrom::IsCallOf(ir::ExprId expr, std::string_view method) const {
+  if (module_[expr].kind != ir::ExprKind::Call || ir::ArgCount(module_, module_[expr]) > 0) return false;
+  const ir::Expr& callee = module_[ir::CalleeOf(module_[expr])];
+  return callee.kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(callee)) == method;
 }
 
 // `{name: boxes for name, boxes in zip(names, found)}`, and not a dictionary that is copied (`for key, value in batch.items()`).
@@ -162,16 +215,19 @@ void FlowFrom::ReadCall(ir::ExprId call) {
   if (fills_ && fills_(call)) {
     for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
       const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
-      if (module_[arg].kind == ir::ExprKind::Name) Set(arg, true, IsOfGiven(arg));
+      if (module_[arg].kind == ir::ExprKind::Name) Set(arg, {true, IsOfGiven(arg), IsOfTotal(arg)});
     }
     return;
   }
   if (module_[callee].kind != ir::ExprKind::Attribute || IsImported(ir::ObjectOf(module_[callee]))) return;
+  const ir::Expr& given = module_[ir::ObjectOf(module_[callee])];
+  if (given.kind == ir::ExprKind::Name && self_ && ir::NameOf(given) == self_) return;
   for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
     const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
     if (!Holds(arg)) continue;
     is_filed_ = is_filed_ || FilesUnder(arg);
-    return Set(ir::ObjectOf(module_[callee]), true, (counts_ && counts_(arg)) || IsOfGiven(ir::ObjectOf(module_[callee])) || IsOfGiven(arg));
+    const ir::ExprId object = ir::ObjectOf(module_[callee]);
+    return Set(object, {true, (counts_ && counts_(arg)) || IsOfGiven(object) || IsOfGiven(arg), true});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/definition_names.h"
@@ -26,7 +27,7 @@ bool PutsTogether(const knowledge::Operation& operation, std::string_view kind) 
 
 }  // namespace
 
-ShareResults::ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+ShareResults::ShareResults(ShareOf which, const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
@@ -38,8 +39,12 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
     }
   }
   FindCombiners();
-  const EvaluationLoops evaluations(program, knowledge, facts, index, loading, training, launch);
-  for (const EvaluationLoop& loop : evaluations.loops()) AddLoop(evaluations, loop);
+  const EvaluationLoops loops(program, knowledge, facts, index, loading, training, launch);
+  const bool is_training = which == ShareOf::Training;
+  for (const EvaluationLoop& loop : is_training ? loops.training_loops() : loops.loops()) {
+    if (is_training) AddTraining(loop);
+    else AddEvaluation(loops, loop);
+  }
   for (size_t i = 0; i < loops_.size(); ++i) {
     const FuncId function = loops_[i].iterable.function;
     const ir::Stmt& loop = program.module_of(function)[loops_[i].loop];
@@ -258,7 +263,16 @@ FuncId ShareResults::AppliedIn(FuncId function, ir::ExprId call) const {
   return forward == methods.end() ? FuncId::None() : forward->second;
 }
 
-void ShareResults::AddLoop(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation) {
+void ShareResults::AddTraining(const EvaluationLoop& training) {
+  const bool is_dealt_out = training.loader && loading_.IsDealtOut(training.loader);
+  if (!is_dealt_out && !training.is_prepared) return;
+  const ValueId iterable = facts_.value(program_.funcs[training.iterable.function].module, training.iterable.expr);
+  ShareLoop loop{training.iterable, training.loop, is_dealt_out ? training.loader : ValueId::None(), training.is_prepared};
+  loop.may_be_whole = loop.loader && MayBeWhole(iterable, loop.loader);
+  loops_.push_back(loop);
+}
+
+void ShareResults::AddEvaluation(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation) {
   const FuncId function = evaluation.iterable.function;
   const ValueId iterable = facts_.value(program_.funcs[function].module, evaluation.iterable.expr);
   ShareLoop loop{evaluation.iterable, evaluation.loop, ValueId::None(), evaluation.is_prepared};
@@ -349,7 +363,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   const auto is_sample = [&](ir::ExprId expr) { return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media"); };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
-  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share, fills);
+  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share, fills, std::exchange(way.items, {}));
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(function, seed, begin);
@@ -378,7 +392,7 @@ void ShareResults::AddCombined(size_t loop, const Site& from, const FlowFrom& fl
     if (place == seed || module[place].kind != ir::ExprKind::Call || module[place].begin < begin || !flow.Holds(place)) continue;
     const bool is_cut = way.is_filed || CutsItems({function, place}) || IsCutBehind(function, flow, module[place].begin);
     const bool is_cut_above = !is_cut && IsCutAbove(function, flow, 0);
-    uses_.push_back({ShareUse::Kind::Combined, {function, place}, place, loop, is_cut, is_cut_above});
+    uses_.push_back({.kind = ShareUse::Kind::Combined, .place = {function, place}, .value = place, .loop = loop, .is_cut = is_cut, .is_cut_above = is_cut_above});
   }
 }
 
@@ -511,7 +525,7 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
       return DiffersBy(function, expr, flow, way) && ShowsResult(function, expr, flow, way);
     });
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
-    uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop});
+    uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop, way.is_total || flow.IsOfTotal(*value)});
   }
 }
 
@@ -572,28 +586,42 @@ void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow
 }
 
 void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way) {
-  bool is_of_given = false;
-  if (!ReturnsIn(function, flow, end, &is_of_given)) return;
-  way.is_of_given = way.is_of_given || is_of_given;
+  Way own;
+  if (!ReturnsIn(function, flow, end, &own)) return;
+  way.is_of_given = way.is_of_given || own.is_of_given;
+  way.is_total = way.is_total || own.is_total;
   for (const Site& caller : index_.CallersOf(function)) {
     const ir::StmtId stmt = index_.StatementOf(caller);
     if (!stmt) continue;
     const ir::Module& outer = program_.module_of(caller.function);
-    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_of_given});
+    Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_total, way.is_of_given, own.items});
   }
 }
 
+// Adds the items of one more returned tuple that hold it; ways to return that differ in their number leave none.
+void ShareResults::AddItems(const ir::Expr& returned, const ir::Module& module, const FlowFrom& flow, bool is_first, std::vector<bool>& items) {
+  const bool is_tuple = returned.kind == ir::ExprKind::Tuple;
+  const size_t count = is_tuple ? ir::Items(module, returned).size() : 0;
+  if (!is_first && items.size() != count) return items.clear();
+  items.resize(count);
+  for (size_t i = 0; i < count; ++i) items[i] = items[i] || flow.Holds(ir::Items(module, returned)[i]);
+}
+
 // Whether a function returns something of it before a place.
-bool ShareResults::ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, bool* is_of_given) const {
+bool ShareResults::ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, Way* what) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  bool returns = false;
+  bool returns = false, is_first = true;
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
     if (stmt.kind != ir::StmtKind::Return || stmt.begin >= end || !ir::ValueOf(stmt)) continue;
     if (!flow.Holds(ir::ValueOf(stmt)) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
     returns = true;
-    if (is_of_given != nullptr && flow.IsOfGiven(ir::ValueOf(stmt))) *is_of_given = true;
+    if (what == nullptr) continue;
+    what->is_of_given = what->is_of_given || flow.IsOfGiven(ir::ValueOf(stmt));
+    what->is_total = what->is_total || flow.IsOfTotal(ir::ValueOf(stmt));
+    AddItems(module[ir::ValueOf(stmt)], module, flow, is_first, what->items);
+    is_first = false;
   }
   return returns;
 }

@@ -1,12 +1,12 @@
-// What comes of evaluating a share of the data: each rank walks its own part of a set without training on it, and what it
-// counts there is shown, or decides something, before ranks have put their results together.
+// What comes of going over a share of the data: each rank walks its own part of a set, and what it counts there is shown, or
+// decides something, before ranks have put their results together. Asked either of evaluations or of loops that train.
 //
 // A loop is such an evaluation if what it walks over is dealt out by rank, by a distributed sampler, a framework that
 // prepared the loader, or a slice by the rank, if several ranks run it, and if it does not train: it makes no gradients, and
 // no model was put into training mode before. Where no sampler speaks for an evaluation, it has to be shown that gradients
 // are switched off there or in the functions around it, or that a model was put into evaluation mode.
 //
-// Its result is followed through variables, returns and callers, up to the first operation that puts values of several
+// Only what becomes of the result behind the loop counts. The result is followed through variables, returns and callers, up to the first operation that puts values of several
 // ranks together, or a file of the rank that is read in the same function; behind that nothing is said. Pictures and sounds
 // that are logged are samples, not results. A value counts only if it differs with the data of a rank: lengths and
 // numbers of rounds do not, and what is computed of the clock is a duration or a speed.
@@ -33,7 +33,7 @@
 
 namespace allranks::objects {
 
-// A loop over the share of a rank that trains on nothing.
+// A loop over the share of a rank.
 struct ShareLoop {
   Site iterable;
   ir::StmtId loop;
@@ -48,13 +48,17 @@ struct ShareUse {
   Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, or the call that puts shares together
   ir::ExprId value;      // of it: what differs
   size_t loop = 0;       // in `loops`
+  bool is_total = false; // Shown: rounds of the loop added to it
   bool is_cut = false;   // Combined: items are taken out of the result, or filed under what tells them apart
   bool is_cut_above = false;  // the same of Combined, in a function to which the result is returned
 };
 
+// Which loops are asked about.
+enum class ShareOf : uint8_t { Evaluation, Training };
+
 class ShareResults {
  public:
-  ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+  ShareResults(ShareOf loops, const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch);
 
   const std::vector<ShareLoop>& loops() const { return loops_; }
@@ -82,14 +86,17 @@ class ShareResults {
   bool IsSliceOfRank(ValueId value, int depth) const;
   bool IsOverWorkers(FuncId function, ir::StmtId loop) const;
   bool IsOperation(ValueId value, std::string_view operation) const;
-  void AddLoop(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation);
+  void AddEvaluation(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation);
+  void AddTraining(const EvaluationLoop& training);
   bool MayBeWhole(ValueId iterable, ValueId dealt) const;
   FuncId AppliedIn(FuncId function, ir::ExprId call) const;
   // How the result of a loop got to a function.
   struct Way {
     int depth = 0;          // so many callers up
     bool is_filed = false;     // under something that tells samples apart
+    bool is_total = false;     // of the rounds of the loop
     bool is_of_given = false;  // read of an object to which the share was given
+    std::vector<bool> items = {};  // which ones of what a call returns; none: all of it
   };
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
@@ -101,7 +108,8 @@ class ShareResults {
   void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
-  bool ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, bool* is_of_given = nullptr) const;
+  bool ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, Way* what = nullptr) const;
+  static void AddItems(const ir::Expr& returned, const ir::Module& module, const FlowFrom& flow, bool is_first, std::vector<bool>& items);
   uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
   bool IsShareOfRank(ValueId value) const;
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);

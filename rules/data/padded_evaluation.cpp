@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "analyzer/objects/set_sizes.h"
-#include "analyzer/objects/share_results.h"
 #include "analyzer/objects/trained_losses.h"
 #include "rules/finding_parts.h"
+#include "rules/share_uses.h"
 
 namespace allranks::rules {
 namespace {
@@ -16,8 +16,7 @@ constexpr std::string_view kAR309 = "AR309";
 class Evaluations {
  public:
   Evaluations(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
-                                                 context.training, context.launch),
+      : context_(context), sink_(sink), results_(ShareResultsOf(context, objects::ShareOf::Evaluation)),
         sizes_(context.program, context.knowledge, context.facts, context.index),
         losses_(context.program, context.knowledge, context.facts, context.index, context.training) {}
 

@@ -3,9 +3,9 @@
 
 #include "analyzer/objects/lightning_sampling.h"
 #include "analyzer/objects/lightning_validation.h"
-#include "analyzer/objects/share_results.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/share_uses.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -23,8 +23,8 @@ constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step",
 class Metrics {
  public:
   Metrics(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), results_(context.program, context.knowledge, context.facts, context.index, context.loading,
-                                                 context.training, context.launch),
+      : context_(context), sink_(sink), results_(ShareResultsOf(context, objects::ShareOf::Evaluation)),
+        training_(ShareResultsOf(context, objects::ShareOf::Training)),
         sampling_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings),
         validation_(context.program, context.knowledge, context.facts, context.index) {}
 
@@ -35,7 +35,11 @@ class Metrics {
       if (name == "lightning.pytorch.LightningModule.log_dict") VisitLog(call, "dictionary");
     }
     for (const objects::ShareUse& use : results_.uses()) {
-      if (use.kind != objects::ShareUse::Kind::Combined && IsReached(use)) ReportUse(LastLike(use));
+      if (use.kind != objects::ShareUse::Kind::Combined && IsReached(context_, results_, use)) ReportUse(results_, LastLike(context_, results_, use));
+    }
+    for (const objects::ShareUse& use : training_.uses()) {
+      const bool decides = use.kind == objects::ShareUse::Kind::Chosen || use.kind == objects::ShareUse::Kind::Stepped;
+      if (decides && IsReached(context_, training_, use)) ReportUse(training_, LastLike(context_, training_, use));
     }
   }
 
@@ -118,60 +122,37 @@ class Metrics {
     finding.fixes.push_back(MakeFix("log the mean over the ranks", Applicability::Unsafe, std::move(edits)));
   }
 
-  void ReportUse(const objects::ShareUse& use) {
+  void ReportUse(const objects::ShareResults& results, const objects::ShareUse& use) {
     const Site value{use.place.function, use.value};
-    const source::Span iterable = SpanOf(context_, results_.loops()[use.loop].iterable);
+    const source::Span iterable = SpanOf(context_, results.loops()[use.loop].iterable);
     if (IsSeenTwice(iterable)) return;
     const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
-    const bool is_sure = !results_.loops()[use.loop].may_be_whole && results_.IsCalled(use.place);
-    Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use));
+    const bool is_sure = !results.loops()[use.loop].may_be_whole && results.IsCalled(use.place);
+    const bool trains = &results == &training_;
+    Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use, trains));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
-    AddLabel(finding, iterable, LabelRole::Why, {"each rank evaluates a share of the data", {}});
+    AddLabel(finding, iterable, LabelRole::Why, {trains ? "each rank trains on a share of the data" : "each rank evaluates a share of the data", {}});
     if (is_shown) AddSteps(use.loop, finding);
     finding.help = {is_shown ? "sum numerator and denominator over the ranks first, with `all_reduce`"
                              : "reduce the result over the ranks before it decides", {}};
     sink_.push_back(std::move(finding));
   }
 
-  findings::Text MessageOf(const objects::ShareUse& use) const {
-    if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the evaluation decides which checkpoint is kept", {}};
-    if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the evaluation decides about its learning rate", {}};
-    const std::string_view whose = IsOnOneRank(use.place) ? "rank 0's" : "one rank's";
+  findings::Text MessageOf(const objects::ShareUse& use, bool trains) const {
+    const std::string share = trains ? "training data" : "evaluation";
+    if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the {} decides which checkpoint is kept", {share}};
+    if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the {} decides about its learning rate", {share}};
     return {"`{}` covers only {} share of the data: it is shown as the whole result",
-            {Quoted(context_, {use.place.function, use.value}), std::string(whose)}};
+            {Quoted(context_, {use.place.function, use.value}), std::string(WhoseShare(context_, use.place))}};
   }
 
   // What is shown also moves the learning rate of each rank.
   void AddSteps(size_t loop, Finding& finding) const {
     for (const objects::ShareUse& use : results_.uses()) {
-      if (use.kind != objects::ShareUse::Kind::Stepped || use.loop != loop || !IsReached(use)) continue;
+      if (use.kind != objects::ShareUse::Kind::Stepped || use.loop != loop || !IsReached(context_, results_, use)) continue;
       AddLabel(finding, SpanOf(context_, use.place), LabelRole::Note, {"and decides about each rank's learning rate", {}});
       return;
     }
-  }
-
-  // The last display of the same evaluation in the same function: totals come after samples.
-  const objects::ShareUse& LastLike(const objects::ShareUse& first) const {
-    const objects::ShareUse* last = &first;
-    for (const objects::ShareUse& use : results_.uses()) {
-      if (use.kind == first.kind && use.loop == first.loop && use.place.function == first.place.function && IsReached(use)) last = &use;
-    }
-    return *last;
-  }
-
-  // Some rank of a job comes by: `if local_rank == -1: evaluate()` is for one process.
-  bool IsReached(const objects::ShareUse& use) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    const objects::ShareLoop& loop = results_.loops()[use.loop];
-    const traces::RankSet ranks = context_.reach.Ranks(loop.iterable, world);
-    // What only one rank has is no share of it.
-    const bool is_shared = loop.loader || loop.is_prepared || ranks == traces::RankSet::All(world.size());
-    return is_shared && ranks.count() > 0 && context_.reach.Ranks(use.place, world).count() > 0;
-  }
-
-  bool IsOnOneRank(const Site& site) const {
-    const traces::RankSet ranks = context_.reach.Ranks(site, objects::SmallJob(context_.facts.job));
-    return ranks.count() == 1 && ranks.has(0);
   }
 
   bool IsSeenTwice(source::Span span) {
@@ -182,7 +163,7 @@ class Metrics {
 
   const Context& context_;
   FindingSink& sink_;
-  objects::ShareResults results_;
+  objects::ShareResults results_, training_;
   objects::LightningSampling sampling_;
   objects::LightningValidation validation_;
   std::vector<source::Span> seen_;
@@ -208,6 +189,8 @@ extern const Rule MetricNotReduced = {
   slice by the rank) that nothing reduces over the ranks, and whose result is printed or logged, also by a
   caller or a helper, decides whether a checkpoint is kept, or is what a scheduler of the learning rate is
   told. Once for each evaluation.
+* The result of an epoch of training on what is dealt out, of which nothing was put together, where it
+  decides whether a checkpoint is kept or is what a scheduler is told (AR413 is about what is shown).
 * Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs
   come by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to
   rank. Lightning shows rank 0's value, and says so in a warning.
@@ -241,8 +224,8 @@ if rank == 0:
 
 * Values of several ranks are put together before, in the function or in what it calls, also by files of
   each rank that are read behind a barrier.
-* Gradients are computed in the loop, or a model was put into training mode before: the loss of one rank's
-  batch is what people watch while training.
+* Gradients are computed in the loop, or a model was put into training mode before, and the result decides
+  nothing.
 * What is printed holds the number of the rank, says only how many there are, or is a picture or a sound.
 * The result is kept in a field and read by another method.
 * What is logged is a metric object of torchmetrics, or was reduced before; at the end of an epoch, also

@@ -1,0 +1,60 @@
+#include "analyzer/objects/flow_from.h"
+
+#include "analyzer/objects/objects_test.h"
+
+namespace allranks::objects {
+namespace {
+
+class FlowFromTest : public ObjectsTest {
+ protected:
+  // What is known of the argument of `asked(...)`, from the call of `make()` on: "holds", "total", or nothing.
+  std::string Known(std::string text, std::vector<bool> items = {}) {
+    Read(std::move(text));
+    const Site asked = Asked();
+    const ir::ModuleId module_id{0};
+    const ir::Module& module = program().modules[module_id];
+    ir::ExprId seed;
+    for (const ir::ExprId call : index().ExprsOf(module_id, ir::ExprKind::Call)) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+      if (callee.kind == ir::ExprKind::Name && program().text(ir::NameOf(callee)) == "make") seed = call;
+    }
+    const FlowFrom flow(program(), index(), asked.function, {seed}, 0, {}, {}, {}, std::move(items));
+    if (!flow.Holds(asked.expr)) return "";
+    return flow.IsOfTotal(asked.expr) ? "total" : "holds";
+  }
+};
+
+TEST_F(FlowFromTest, WhatRoundsAddToIsATotal) {
+  EXPECT_EQ(Known("def f(batches):\n  total = 0\n  for x in batches:\n    loss = make()\n    total += loss\n  asked(total / 8)\n"), "total");
+  EXPECT_EQ(Known("def f(batches):\n  total = 0\n  for x in batches:\n    loss = make()\n    total = total + loss\n  asked(total)\n"), "total");
+  EXPECT_EQ(Known("def f(batches):\n  seen = []\n  for x in batches:\n    seen.append(make())\n  asked(sum(seen))\n"), "total");
+}
+
+TEST_F(FlowFromTest, TheLastRoundIsNone) {
+  EXPECT_EQ(Known("def f(batches):\n  for x in batches:\n    loss = make()\n  asked(loss)\n"), "holds");
+  EXPECT_EQ(Known("def f(batches):\n  for x in batches:\n    loss = make()\n    loss /= 2\n  asked(loss)\n"), "holds");
+}
+
+TEST_F(FlowFromTest, ItemsOfWhatIsReturned) {
+  const std::string text = "def f():\n  steps, loss = make()\n  asked(";
+  EXPECT_EQ(Known(text + "loss)\n", {false, true}), "holds");
+  EXPECT_EQ(Known(text + "steps)\n", {false, true}), "");
+  EXPECT_EQ(Known(text + "steps)\n"), "holds");
+  // Another number of items is another function's.
+  EXPECT_EQ(Known(text + "steps)\n", {false, true, true}), "holds");
+}
+
+TEST_F(FlowFromTest, KeysAreNotMadeOfTheValues) {
+  const std::string text = "def f():\n  table = {}\n  table['a'] = make()\n";
+  EXPECT_EQ(Known(text + "  for key, value in sorted(table.items()):\n    asked(value)\n"), "holds");
+  EXPECT_EQ(Known(text + "  for key, value in sorted(table.items()):\n    asked(key)\n"), "");
+  EXPECT_EQ(Known(text + "  for key in table.keys():\n    asked(key)\n"), "");
+}
+
+TEST_F(FlowFromTest, AnObjectThatIsHandedToItself) {
+  EXPECT_EQ(Known("class A:\n  def f(self):\n    self.note(make())\n    asked(self.name)\n"), "");
+  EXPECT_EQ(Known("class A:\n  def f(self):\n    self.meter.update(make())\n    asked(self.meter.mean)\n"), "total");
+}
+
+}  // namespace
+}  // namespace allranks::objects

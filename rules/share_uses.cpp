@@ -1,0 +1,32 @@
+#include "rules/share_uses.h"
+
+namespace allranks::rules {
+
+objects::ShareResults ShareResultsOf(const Context& context, objects::ShareOf loops) {
+  return {loops, context.program, context.knowledge, context.facts, context.index, context.loading, context.training, context.launch};
+}
+
+bool IsReached(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use) {
+  const traces::World world = objects::SmallJob(context.facts.job);
+  const objects::ShareLoop& loop = results.loops()[use.loop];
+  const traces::RankSet ranks = context.reach.Ranks(loop.iterable, world);
+  // What only one rank has is no share of it.
+  const bool is_shared = loop.loader || loop.is_prepared || ranks == traces::RankSet::All(world.size());
+  return is_shared && ranks.count() > 0 && context.reach.Ranks(use.place, world).count() > 0;
+}
+
+const objects::ShareUse& LastLike(const Context& context, const objects::ShareResults& results, const objects::ShareUse& first) {
+  const objects::ShareUse* last = &first;
+  for (const objects::ShareUse& use : results.uses()) {
+    const bool is_like = use.kind == first.kind && use.loop == first.loop && use.place.function == first.place.function;
+    if (is_like && IsReached(context, results, use)) last = &use;
+  }
+  return *last;
+}
+
+std::string_view WhoseShare(const Context& context, const objects::Site& site) {
+  const traces::RankSet ranks = context.reach.Ranks(site, objects::SmallJob(context.facts.job));
+  return ranks.count() == 1 && ranks.has(0) ? "rank 0's" : "one rank's";
+}
+
+}  // namespace allranks::rules

@@ -1,0 +1,20 @@
+// How rules tell what a program makes of one rank's share (analyzer/objects/share_results.h).
+#pragma once
+
+#include "analyzer/objects/share_results.h"
+#include "rules/finding_parts.h"
+
+namespace allranks::rules {
+
+objects::ShareResults ShareResultsOf(const Context& context, objects::ShareOf loops);
+
+// Whether some rank of a job comes by, and the others have a share as well: `if local_rank == -1: evaluate()` is for one process.
+bool IsReached(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use);
+
+// The last use of the same kind of the same loop in the same function: totals come after samples.
+const objects::ShareUse& LastLike(const Context& context, const objects::ShareResults& results, const objects::ShareUse& first);
+
+// Whose share a place shows: "rank 0's", or "one rank's".
+std::string_view WhoseShare(const Context& context, const objects::Site& site);
+
+}  // namespace allranks::rules
