@@ -72,6 +72,7 @@ struct Job {
   bool is_remote = false;         // started on another machine: ssh, pdsh
   bool has_cluster = false;       // an operator (Kubernetes, SkyPilot) says who meets whom
   std::optional<Layer> allocation;  // what the script that it stands in asks of the scheduler: `#SBATCH`
+  uint8_t first_shell = 0;        // of the allocation; what shells below put in they know before there is one
   std::optional<Option> devices;  // that the operator gives each node or container
   std::optional<Option> replicas; // nodes that the operator starts
   bool is_repeated = false;       // in a loop that does not wait for it

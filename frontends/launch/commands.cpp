@@ -362,7 +362,10 @@ void CommandReader::ReadNested(const Word& text, const ShellCommand& command, st
   }
   // Of a script that this one writes.
   if (const std::optional<Layer> allocation = ReadDirectives(tables_, script.directives)) {
-    for (size_t i = first; i < file.jobs.size(); ++i) file.jobs[i].allocation = allocation;
+    for (size_t i = first; i < file.jobs.size(); ++i) {
+      file.jobs[i].allocation = allocation;
+      file.jobs[i].first_shell = input.shell;
+    }
   }
 }
 
@@ -401,6 +404,7 @@ void CommandReader::ReadBatch(const Word& text, const ShellCommand& command, con
                               std::vector<Word> arguments) const {
   const size_t first = file.jobs.size();
   ReadNested(text, command, {}, true, depth, file, std::move(arguments));
+  for (size_t i = first; i < file.jobs.size(); ++i) file.jobs[i].first_shell = static_cast<uint8_t>(command.shell + 1);
   Allocate(batch, first, file);
 }
 

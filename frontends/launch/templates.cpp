@@ -13,6 +13,16 @@ using launch::Word;
 
 bool IsPlaceholderPart(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ' ' || c == '/' || c == ':'; }
 
+// `=[number of nodes]`: no pattern has blanks, and a list has no letters right behind its bracket where a value begins.
+size_t EndOfBracketed(std::string_view text, size_t at) {
+  const bool is_value = at > 0 && (text[at - 1] == '=' || text[at - 1] == ':') && at + 1 < text.size() && std::isalpha(static_cast<unsigned char>(text[at + 1])) != 0;
+  if (!is_value) return 0;
+  size_t end = at + 1;
+  while (end < text.size() && IsPlaceholderPart(text[end])) ++end;
+  const bool is_closed = end < text.size() && text[end] == ']' && text.substr(at, end - at).find(' ') != std::string_view::npos;
+  return is_closed ? end + 1 : 0;
+}
+
 // The end of a template that begins at `at`; 0: none does.
 size_t EndOfTemplate(std::string_view text, size_t at) {
   const auto closed_by = [&](std::string_view end) {
@@ -23,6 +33,7 @@ size_t EndOfTemplate(std::string_view text, size_t at) {
   if (rest.starts_with("${{") || rest.starts_with("{{")) return closed_by("}}");
   if (rest.starts_with("{%")) return closed_by("%}");
   if (rest.starts_with("{#")) return closed_by("#}");
+  if (rest.starts_with('[')) return EndOfBracketed(text, at);
   // `<YOUR_HOST>` and `<your host>`, but neither `<< EOF` nor `< file`.
   const bool may_be_placeholder = rest.size() > 2 && rest[0] == '<' && std::isalpha(static_cast<unsigned char>(rest[1])) != 0 && (at == 0 || text[at - 1] != '<');
   if (!may_be_placeholder) return 0;
@@ -41,9 +52,9 @@ bool IsForReaders(std::string_view text) {
 
 std::vector<std::pair<size_t, size_t>> TemplatesIn(std::string_view text) {
   std::vector<std::pair<size_t, size_t>> places;
-  const bool has_none = text.find("{{") == std::string_view::npos && text.find("{%") == std::string_view::npos && text.find('<') == std::string_view::npos;
+  const bool has_none = text.find("{{") == std::string_view::npos && text.find("{%") == std::string_view::npos && text.find_first_of("<[") == std::string_view::npos;
   if (has_none) return places;
-  for (size_t at = text.find_first_of("$<{"); at != std::string_view::npos; at = text.find_first_of("$<{", at)) {
+  for (size_t at = text.find_first_of("$<{["); at != std::string_view::npos; at = text.find_first_of("$<{[", at)) {
     const size_t end = EndOfTemplate(text, at);
     if (end != 0) places.emplace_back(at, end);
     at = end != 0 ? end : at + 1;

@@ -10,7 +10,7 @@
 
 namespace allranks::launch_files {
 
-// `{{ x }}`, `{% if %}`, `${{ x }}` and `<YOUR_HOST>` become unknown parts.
+// `{{ x }}`, `{% if %}`, `${{ x }}`, `<YOUR_HOST>` and `=[number of nodes]` become unknown parts.
 launch::Word WithoutTemplates(const launch::Word& text);
 
 // Where such places stand: each from a byte to the one behind it.

@@ -206,8 +206,25 @@ class RendezvousCheck {
     sink_.push_back(std::move(finding));
   }
 
+  // `sbatch <<EOF`: what stands in the text is put in by the shell that hands it over, before there is a job.
+  bool IsEmptyBeforeTheJob() {
+    for (const Option& option : agent_.options) {
+      for (const launch::Piece& piece : option.value.pieces()) {
+        if (piece.shell >= job_.first_shell || !piece.variable.starts_with("SLURM_")) continue;
+        Finding finding = LaunchFinding(kAR902, Severity::Error, Confidence::Likely, option.word.span(),
+                                        {"`${}` is expanded by the shell that submits the job, where it is not set: `{}` gets no value",
+                                         {piece.variable, option.name}});
+        finding.help = {"leave it to the job: quote the word behind `<<`, or write `\\${}`", {piece.variable}};
+        sink_.push_back(std::move(finding));
+        return true;
+      }
+    }
+    return false;
+  }
+
   // `srun torchrun --node_rank=$SLURM_NODEID`: the shell puts the value in before srun starts anything.
   void CheckRankOfFirstNode() {
+    if (IsEmptyBeforeTheJob()) return;
     const Layer* step = job_.Find("srun");
     const Option* rank = agent_.Find("node_rank");
     if (step == nullptr || rank == nullptr || nodes_.value == 1 || Agree()) return;

@@ -92,9 +92,14 @@ void CheckPorts(const Job& job, const Layer& agent, FindingSink& sink) {
   if (const launch::Setting* setting = job.Env("MASTER_PORT")) CheckPort(setting->value, sink);
 }
 
+// `torchrun -m torch.distributed.launch --nproc_per_node 8`: the option is of the other launcher.
+bool StartsLauncher(const LaunchContext& context, const Job& job) {
+  return std::ranges::any_of(context.launches.tables.launchers(), [&](const launch::LauncherTable& launcher) { return launcher.name == job.script.text(); });
+}
+
 // `torchrun train.py --nproc_per_node 8`: what stands behind the script is the script's.
-void CheckBehindScript(const Job& job, const Layer& agent, FindingSink& sink) {
-  if (agent.Find("processes_per_node") != nullptr || agent.HidesOptions()) return;
+void CheckBehindScript(const LaunchContext& context, const Job& job, const Layer& agent, FindingSink& sink) {
+  if (agent.Find("processes_per_node") != nullptr || agent.HidesOptions() || StartsLauncher(context, job)) return;
   for (const Word& word : job.args) {
     const std::string name = word.text().substr(0, word.text().find('='));
     const bool is_own = name == "--nproc_per_node" || name == "--nproc-per-node";
@@ -227,7 +232,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       const Layer* agent = AgentOf(job);
       if (agent == nullptr) continue;
       CheckPorts(job, *agent, sink);
-      CheckBehindScript(job, *agent, sink);
+      CheckBehindScript(context, job, *agent, sink);
       CheckHandedRank(context, job, *agent, sink);
       CheckArguments(context, file, job, sink);
       CheckArgumentValues(context, file, job, sink);
