@@ -165,7 +165,7 @@ ValueId FunctionEvaluator::UnknownKeywords() { return store_.Symbol(tables_.Name
 std::optional<std::vector<ValueId>> FunctionEvaluator::HandedOn(const CallArgument& arg) {
   // Something may have been added.
   if (!OwnKeywords() || arg.value != OwnKeywords()) return std::nullopt;
-  const ValueId passed = tables_.Read(TableId::Params, id_.index, static_cast<uint32_t>(function_.params.size() - 1));
+  const ValueId passed = tables_.ReadParam(id_, static_cast<uint32_t>(function_.params.size() - 1));
   if (!passed || store_[passed].kind != ValueKind::Dict) return std::nullopt;
   return std::vector<ValueId>(store_.Kids(passed).begin(), store_.Kids(passed).end());
 }

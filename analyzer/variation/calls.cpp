@@ -252,8 +252,9 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   const ir::Function& definition = tables_.program.function(function);
   std::vector<ValueId> bound = BindFunction(function, receiver, args);
   for (ValueId& arg : bound) arg = AsItIsNow(arg);
+  const TableId table = IsAlone() ? TableId::AloneParams : TableId::Params;
   for (uint32_t i = 0; i < bound.size(); ++i) {
-    if (bound[i]) tables_.Record(TableId::Params, function.index, i, Closed(bound[i]));
+    if (bound[i]) tables_.Record(table, function.index, i, Closed(bound[i]));
   }
   NoteDeclaredTypes(function, receiver.has_value(), args);
   if (definition.is_generator) {

@@ -90,10 +90,10 @@ void FillParams(Tables& tables) {
     facts.first_param.push_back(static_cast<uint32_t>(facts.params.size()));
     const auto count = static_cast<uint32_t>(tables.program.function(FuncId{f}).params.size());
     for (uint32_t i = 0; i < count; ++i) {
-      const ValueId from_calls = tables.Read(TableId::Params, f, i);
+      const ValueId from_calls = tables.ReadParam(FuncId{f}, i);
       ValueId value = tables.AssumedParam(FuncId{f}, i);
       // Callers that disagree answer for themselves; their data axes hold for all of them.
-      if (tables.IsJoined(TableId::Params, f, i) && value) {
+      if (tables.IsParamJoined(FuncId{f}, i) && value) {
         const Axes data = tables.store.axes(value) & knowledge::kSoftAxes;
         const ValueKind kind = tables.store[LookThrough(tables, value)].kind;
         const bool is_object = kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Group;

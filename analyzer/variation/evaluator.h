@@ -154,6 +154,7 @@ class FunctionEvaluator {
   void Forget(ir::ExprId target);
   Axes PathAxes() const;
   ValueId PathCondition();
+  bool IsAlone();
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
   void AssignVariable(NameId symbol, ValueId value);

@@ -1,5 +1,6 @@
 // What is assumed of a parameter where a function is looked at by itself, and of the methods behind a name.
 #include <algorithm>
+#include <unordered_set>
 
 #include "analyzer/ir/outline.h"
 #include "analyzer/variation/tables.h"
@@ -203,7 +204,7 @@ ValueId Tables::Assume(FuncId function, uint32_t index) {
   known = {.value = {}, .round = round};
   const ir::Param& param = program.function(function).params[index];
   ValueId value = HookParam(function, index);
-  if (!value) value = Read(TableId::Params, function.index, index);
+  if (!value) value = ReadParam(function, index);
   const bool is_known = value && IsObject(store[LookThrough(*this, value)].kind);
   if (!is_known) {
     if (const ValueId declared = DeclaredParam(function, index)) value = declared;
@@ -229,9 +230,29 @@ ValueId Tables::Close(ValueId value, FuncId function) {
       }
     }
     ValueStore::Memo memo;
-    value = store.Substitute(value, at, assumed, memo);
+    const ValueId open = value;
+    value = store.Substitute(open, at, assumed, memo);
+    NoteConditions(open, [&](ValueId condition) { return store.Substitute(condition, at, assumed, memo); });
   }
   return value ? Kept(value, knowledge::kSurroundings) : value;
+}
+
+// Of the choices in a value: `FSDP(net) if world_size > 1 else net`. What ranks decide, each by its number, is no matter of callers.
+void Tables::NoteConditions(ValueId open, const std::function<ValueId(ValueId)>& close) {
+  constexpr size_t kMost = 200;
+  std::unordered_set<uint32_t> seen;
+  std::vector<ValueId> work = {open};
+  while (!work.empty() && seen.size() < kMost) {
+    const ValueId at = work.back();
+    work.pop_back();
+    if (!at || !store.has_param(at) || !seen.insert(at.index).second) continue;
+    const auto kids = store.Kids(at);
+    work.insert(work.end(), kids.begin(), kids.end());
+    if (store[at].kind != ValueKind::Select || !store.has_param(kids[0])) continue;
+    const ValueId closed = close(kids[0]);
+    const bool is_setting = !store.has_param(closed) && store.axes(closed).empty() && !IsConstant(store[closed]);
+    if (is_setting) store.NoteClosed(closed, kids[0]);
+  }
 }
 
 bool Tables::IsNoRank(ValueId usual) const {

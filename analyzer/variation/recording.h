@@ -21,11 +21,12 @@ enum class TableId : uint8_t {
   LooseFields,  // (module, attribute): assigned to objects of unknown class; a module reads those of its program
   Globals,      // (module, name)
   Captured,     // (function, name): variables that nested functions read
-  Params,       // (function, parameter): arguments of all calls
+  Params,       // (function, parameter): arguments of all calls, but for
+  AloneParams,  // those that only a process makes which is alone (`else: main(0, 1)` of `if device_count() > 1:`)
   Made,         // (project class, attribute): what objects are made with there, of it or a class below
   Replaced,     // (project class or module, attribute): whether an object that is made already gets another one
 };
-constexpr size_t kTableCount = 7;
+constexpr size_t kTableCount = 8;
 
 enum class EventKind : uint8_t {
   // What was read, with the value that it had.

@@ -3,6 +3,7 @@
 #include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
 #include "analyzer/variation/match_pattern.h"
+#include "analyzer/variation/one_process.h"
 
 namespace allranks::variation {
 
@@ -128,6 +129,11 @@ Axes FunctionEvaluator::PathAxes() const {
 }
 
 ValueId FunctionEvaluator::PathCondition() { return store_.And(path_); }
+
+// Whether only a process that is alone comes here: `else:` of `if torch.cuda.device_count() > 1:`.
+bool FunctionEvaluator::IsAlone() {
+  return std::ranges::any_of(path_, [&](ValueId condition) { return IsOfOneProcess(store_, Closed(condition)); });
+}
 
 void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
   const ir::ExprId test = ir::ValueOf(stmt);

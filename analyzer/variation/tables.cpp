@@ -133,7 +133,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       round_of(program.funcs.size(), 0),
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
-              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store)},
+              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store)},
       neighbourhood_(program),
       programs_(program.modules.size()),
       attribute_uses_(program.modules.size()),
@@ -234,6 +234,16 @@ bool Tables::IsJoined(TableId table, uint32_t owner, uint32_t key) {
   const bool is_joined = TableOf(table).IsJoined(owner, key);
   Note({.kind = EventKind::IsJoined, .table = table, .owner = owner, .key = key, .value = store.Bool(is_joined)});
   return is_joined;
+}
+
+ValueId Tables::ReadParam(FuncId function, uint32_t index) {
+  const ValueId of_job = Read(TableId::Params, function.index, index);
+  return of_job ? of_job : Read(TableId::AloneParams, function.index, index);
+}
+
+bool Tables::IsParamJoined(FuncId function, uint32_t index) {
+  const bool is_of_job = Read(TableId::Params, function.index, index).has_value();
+  return IsJoined(is_of_job ? TableId::Params : TableId::AloneParams, function.index, index);
 }
 
 void Tables::Record(TableId table, uint32_t owner, uint32_t key, ValueId value) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <optional>
 #include <unordered_map>
@@ -135,6 +136,9 @@ struct Tables {
   // What functions say to one another. While a function is evaluated all of it is noted in `log`.
   ValueId Read(TableId table, uint32_t owner, uint32_t key);
   // Whether different values were recorded: then which of them holds is not known.
+  // What calls pass for a parameter: those in a job, or, if there are none, those of a process that is alone.
+  ValueId ReadParam(FuncId function, uint32_t index);
+  bool IsParamJoined(FuncId function, uint32_t index);
   bool IsJoined(TableId table, uint32_t owner, uint32_t key);
   void Record(TableId table, uint32_t owner, uint32_t key, ValueId value);
   // What the annotation of a parameter says it is: an object of a known or a project class. None if it says nothing.
@@ -170,6 +174,7 @@ struct Tables {
   ValueId HintValue(const knowledge::Hint& hint);
   // `value` without the parameters of `function` and of the functions around it: replaced by what is assumed of them.
   ValueId Close(ValueId value, FuncId function);
+  void NoteConditions(ValueId open, const std::function<ValueId(ValueId)>& close);
   // Whether something is not a rank, whatever its name, as its usual value tells: the `rank=4` of a low-rank adapter.
   bool IsNoRank(ValueId usual) const;
   const ir::AttributeUses& AttributeUsesOf(ir::ModuleId module);

@@ -296,6 +296,14 @@ class ValueStore {
   // which belongs to one (function, arguments).
   using Memo = std::unordered_map<uint32_t, ValueId>;
   ValueId Substitute(ValueId value, FuncId function, std::span<const ValueId> arguments, Memo& memo);
+  // A condition as its function asks it (`open`) and as it is seen from outside, where each parameter is what all callers pass: on a
+  // way through that function both come out the same.
+  void NoteClosed(ValueId closed, ValueId open);
+  // The one condition that was seen so from outside; none if there are several.
+  ValueId OpenOf(ValueId closed) const {
+    const auto known = open_.find(closed.index);
+    return known == open_.end() ? ValueId::None() : known->second;
+  }
 
   // "rank == 0", "args.debug", "len(batch)": for messages and goldens.
   std::string Print(ValueId id, const binding::Program& program, const knowledge::Knowledge& knowledge) const;
@@ -364,6 +372,7 @@ class ValueStore {
   uint32_t parts_ = 0;
   base::Interner* names_ = nullptr;
   std::unordered_map<NameId, ValueId> variables_;   // of the environment
+  std::unordered_map<uint32_t, ValueId> open_;      // by closed condition; none: there are several
   MarkId shape_mark_;
   ValueId expected_;
   uint32_t next_symbol_ = 16;

@@ -733,6 +733,12 @@ ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const Valu
   return result;
 }
 
+void ValueStore::NoteClosed(ValueId closed, ValueId open) {
+  if (closed == open) return;
+  const auto [known, is_new] = open_.emplace(closed.index, open);
+  if (!is_new && known->second != open) known->second = ValueId::None();
+}
+
 ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
   switch (value.kind) {
     case ValueKind::Unary:

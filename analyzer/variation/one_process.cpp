@@ -1,0 +1,73 @@
+#include "analyzer/variation/one_process.h"
+
+#include <algorithm>
+#include <optional>
+
+
+namespace allranks::variation {
+namespace {
+
+constexpr int kDeepest = 6;
+
+bool IsNumberOfRanks(const Value& value) {
+  if (value.kind != ValueKind::Coordinate) return false;
+  const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
+  return coordinate == knowledge::Coordinate::WorldSize || coordinate == knowledge::Coordinate::LocalWorldSize;
+}
+
+// `size op number` in a job of that size.
+std::optional<bool> Compared(ir::CompareOp op, int64_t size, int64_t number) {
+  switch (op) {
+    case ir::CompareOp::Eq:
+      return size == number;
+    case ir::CompareOp::NotEq:
+      return size != number;
+    case ir::CompareOp::Less:
+      return size < number;
+    case ir::CompareOp::LessEq:
+      return size <= number;
+    case ir::CompareOp::Greater:
+      return size > number;
+    case ir::CompareOp::GreaterEq:
+      return size >= number;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<bool> TruthAt(const ValueStore& store, ValueId id, int64_t size, int depth) {
+  const Value& value = store[id];
+  if (depth > kDeepest) return std::nullopt;
+  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+    const std::optional<bool> inner = TruthAt(store, store.Kids(id)[0], size, depth + 1);
+    return inner ? std::optional(!*inner) : std::nullopt;
+  }
+  if (value.kind == ValueKind::And || value.kind == ValueKind::Or) {
+    const bool is_and = value.kind == ValueKind::And;
+    bool all_known = true;
+    for (const ValueId kid : store.Kids(id)) {
+      const std::optional<bool> known = TruthAt(store, kid, size, depth + 1);
+      if (known == !is_and) return !is_and;
+      all_known = all_known && known;
+    }
+    return all_known ? std::optional(is_and) : std::nullopt;
+  }
+  if (value.kind != ValueKind::Compare) return std::nullopt;
+  const Value& left = store[store.Kids(id)[0]];
+  const Value& right = store[store.Kids(id)[1]];
+  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto is_small = [](const Value& each) { return each.kind == ValueKind::Int && each.b == 0; };
+  if (IsNumberOfRanks(left) && is_small(right)) return Compared(op, size, right.a);
+  if (is_small(left) && IsNumberOfRanks(right)) return Compared(op, left.a, size);
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsOfOneProcess(const ValueStore& store, ValueId condition) {
+  constexpr int64_t kSizes[] = {2, 3, 4, 8};
+  const bool may_be_one = condition && TruthAt(store, condition, 1, 0) != false;
+  return may_be_one && std::ranges::all_of(kSizes, [&](int64_t size) { return TruthAt(store, condition, size, 0) == false; });
+}
+
+}  // namespace allranks::variation
