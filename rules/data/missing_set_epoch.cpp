@@ -5,6 +5,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/gradient_mode.h"
+#include "analyzer/objects/known_tests.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -306,10 +307,58 @@ class Epochs {
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module)) return;
     if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop, module)) return;
     const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
-    if (!sampler || SomebodyElseMayTell(loop, *sampler, module)) return;
+    if (!sampler || SomebodyElseMayTell(loop, *sampler, module) || !IsInTraining(loop) || !MayDealOut(loop)) return;
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
     Report(loop, *sampler, *epochs, module);
+  }
+
+  // `loader = train if training else valid`, and gradients are made `if training:`: of the other loader the order does not matter.
+  bool IsInTraining(const LoaderLoop& loop) const {
+    const FuncId function = loop.iterable.function;
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ValueId value = context_.facts.value(module_id, loop.iterable.expr);
+    const auto is_it = [&](ValueId part) { return part == loop.loader; };
+    const objects::KnownTests nothing(context_.program, context_.facts, context_.reach);
+    if (loop.hands_on || !value || !nothing.MayHold(value, is_it)) return true;
+    bool is_seen = false, is_open = false;
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size() && !is_open; ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      const bool is_inside = stmt.begin > module[loop.loop].begin && stmt.end <= module[loop.loop].end;
+      const bool is_simple = stmt.kind == ir::StmtKind::Expr || stmt.kind == ir::StmtKind::Assign;
+      if (!is_inside || !is_simple || !context_.training.Trains(module_id, ir::StmtId{i})) continue;
+      is_seen = true;
+      objects::KnownTests tests = nothing;
+      tests.Add(function, ir::StmtId{i});
+      is_open = tests.MayHold(value, is_it);
+    }
+    return is_open || !is_seen;
+  }
+
+  // `if distributed: sampler = DistributedSampler(data)`, and the loop is run where it is not.
+  bool MayDealOut(const LoaderLoop& loop) const {
+    std::vector<FuncId> on_way;
+    const objects::KnownTests nothing(context_.program, context_.facts, context_.reach);
+    return MayDealOut(loop.loader, loop.place(), loop.way, nothing, on_way);
+  }
+
+  bool MayDealOut(ValueId loader, const Site& site, std::span<const Site> way, objects::KnownTests tests, std::vector<FuncId>& on_way) const {
+    constexpr size_t kLongestWay = 4;
+    const ir::StmtId stmt = context_.index.StatementOf(site);
+    if (stmt) tests.Add(site.function, stmt);
+    if (!tests.MayHold(loader, [&](ValueId part) { return context_.loading.IsDistributedSampler(part); })) return false;
+    // Where it is made, or further in, it was chosen: callers say nothing more.
+    const std::vector<Site> made = context_.loading.MadeAt(loader);
+    if (std::ranges::any_of(made, [&](const Site& each) { return each.function == site.function; })) return true;
+    const std::span<const Site> callers = way.empty() ? context_.index.CallersOf(site.function) : way.first(1);
+    if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, site.function) > 0) return true;
+    on_way.push_back(site.function);
+    const bool may = std::ranges::any_of(callers, [&](const Site& caller) {
+      return MayDealOut(loader, caller, way.empty() ? way : way.subspan(1), tests, on_way);
+    });
+    on_way.pop_back();
+    return may;
   }
 
   // `for x, v in zip(train, valid)`: of a loader whose batches no gradients are kept of, while another one's train, the order does not matter.

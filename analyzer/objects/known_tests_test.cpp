@@ -1,0 +1,47 @@
+#include "analyzer/objects/known_tests.h"
+
+#include "analyzer/objects/objects_test.h"
+
+namespace allranks::objects {
+namespace {
+
+class KnownTestsTest : public ObjectsTest {
+ protected:
+  // Whether what is handed to `asked(...)` may be made with `wanted` there; the function has the parameters `train`, `mode` and `x`.
+  bool MayBe(const std::string& body) {
+    Read("wanted = 77\ndef f(train, mode, x):\n" + body);
+    const Reach reach(program(), knowledge(), facts(), index());
+    KnownTests tests(program(), facts(), reach);
+    const Site asked = Asked();
+    tests.Add(asked.function, index().StatementOf(asked));
+    const ValueId value = facts().value(ir::ModuleId{0}, asked.expr);
+    return tests.MayHold(value, [&](ValueId part) { return facts().values_store[part].kind == variation::ValueKind::Int && facts().values_store[part].a == 77; });
+  }
+};
+
+TEST_F(KnownTestsTest, TheSameTestAgain) {
+  EXPECT_FALSE(MayBe("  a = 77 if train else 78\n  if not train:\n    asked(a)\n"));
+  EXPECT_TRUE(MayBe("  a = 77 if train else 78\n  if train:\n    asked(a)\n"));
+  EXPECT_TRUE(MayBe("  a = 77 if train else 78\n  if x:\n    asked(a)\n"));
+}
+
+TEST_F(KnownTestsTest, WhatItWasMadeWith) {
+  EXPECT_FALSE(MayBe("  a = 77 if train else 78\n  b = [x, a]\n  if not train:\n    asked(b)\n"));
+  EXPECT_TRUE(MayBe("  a = 77 if train else 78\n  b = [x, a]\n  if x:\n    asked(b)\n"));
+}
+
+TEST_F(KnownTestsTest, OneOfSeveralConstants) {
+  EXPECT_FALSE(MayBe("  a = 77 if mode == 'train' else 78\n  if mode == 'test':\n    asked(a)\n"));
+  EXPECT_FALSE(MayBe("  a = 77 if mode != 'train' else 78\n  if mode == 'train':\n    asked(a)\n"));
+  EXPECT_TRUE(MayBe("  a = 77 if mode == 'train' else 78\n  if mode != 'test':\n    asked(a)\n"));
+}
+
+TEST_F(KnownTestsTest, PartsOfACondition) {
+  EXPECT_FALSE(MayBe("  a = 77 if train and x else 78\n  if not train:\n    asked(a)\n"));
+  EXPECT_TRUE(MayBe("  a = 77 if train or x else 78\n  if not train:\n    asked(a)\n"));
+  EXPECT_FALSE(MayBe("  a = 77 if train else 78\n  if x and not train:\n    asked(a)\n"));
+  EXPECT_TRUE(MayBe("  a = 77 if train else 78\n  if x or not train:\n    asked(a)\n"));
+}
+
+}  // namespace
+}  // namespace allranks::objects
