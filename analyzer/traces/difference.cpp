@@ -211,6 +211,7 @@ class Describer {
   void AddOfCondition(const Difference& result, Assumptions* assumed) const {
     const ValueId decided_by = evidence_.node ? traces_[evidence_.node].value : ValueId::None();
     if (decided_by && state_.values.by_name_only(decided_by)) assumed->Add(Assumption::ByNameOnly);
+    if (!evidence_.own && decided_by && HangsOnFailure(decided_by)) assumed->Add(Assumption::FailsOnOneRank);
     const Assignment nothing;
     Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
     if (HasOpenList(evaluator, decided_by)) assumed->Add(Assumption::SettingUnknown);
@@ -234,6 +235,23 @@ class Describer {
     if (counts && IsShareOfEqualParts(state_.values, decided_by)) assumed->Add(Assumption::SharesDiffer);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
     if (decided_by && VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
+  }
+
+  // `except OSError: pipe = None`, in a branch of rank 0 and in another one of the others: where it fails on all, all find the same.
+  bool HangsOnFailure(ValueId condition) const {
+    const auto& failures = state_.facts.functions[traces_.site(traces_[evidence_.node].site).function].failures;
+    return std::ranges::any_of(failures, [&](const auto& each) { return each.second && IsChosenBy(condition, each.second, 0); });
+  }
+
+  // Not what else a handler left in some data that the condition is computed from.
+  bool IsChosenBy(ValueId id, ValueId failure, int depth) const {
+    constexpr int kDeepest = 8;
+    if (!id || depth > kDeepest) return false;
+    if (id == failure) return true;
+    const variation::ValueKind kind = state_.values[id].kind;
+    const bool is_test = kind == variation::ValueKind::Select || kind == variation::ValueKind::Compare || kind == variation::ValueKind::Unary ||
+                         kind == variation::ValueKind::And || kind == variation::ValueKind::Or;
+    return is_test && std::ranges::any_of(state_.values.Kids(id), [&](ValueId kid) { return IsChosenBy(kid, failure, depth + 1); });
   }
 
   // Whether the condition asks for a place in a list of ranks whose numbers are not known in this world.
