@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -61,16 +62,19 @@ StrategyUse UseOfBuffers(const Context& context, const traces::OpPlace& forward)
   return has == objects::HasBuffers::Yes && !is_told ? StrategyUse::Seen : StrategyUse::Unseen;
 }
 
+bool IsWithoutGradients(const Context& context, std::span<const objects::Site> ways) {
+  return std::ranges::any_of(ways, [&](const objects::Site& site) {
+    return objects::AreGradientsOff(context.program, context.values, context.facts, context.index, site);
+  });
+}
+
 // A forward without gradients that stands in a loop which trains. DDP sends buffers only if the forward before was made to train, so the
 // first of these sends them and the next one to train does not (require_forward_param_sync in torch/nn/parallel/distributed.py): what
 // one rank sends while it evaluates is what the others wait for in their next step.
 bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
   if (forward.kind != "buffer_broadcast") return false;
   const std::vector<objects::Site> ways = context.index.WaysTo({forward.function, forward.expr});
-  const bool is_off = std::ranges::any_of(ways, [&](const objects::Site& site) {
-    return objects::AreGradientsOff(context.program, context.values, context.facts, context.index, site);
-  });
-  return is_off && std::ranges::any_of(ways, [&](const objects::Site& site) {
+  return IsWithoutGradients(context, ways) && std::ranges::any_of(ways, [&](const objects::Site& site) {
     const ir::ModuleId module = context.program.funcs[site.function].module;
     return std::ranges::any_of(context.index.LoopsAround(site), [&](ir::StmtId loop) { return context.training.Trains(module, loop); });
   });
@@ -93,7 +97,11 @@ bool IsWithoutSync(const Context& context, ir::ModuleId module_id, ir::StmtId lo
 
 // Rounds that differ in number and do no harm: they send nothing, or a count makes up for it in the loop around.
 bool DoesNotMatter(const Context& context, const traces::Difference& difference) {
-  if (difference.kind != DifferenceKind::TripCount || !difference.condition_expr || !difference.condition_function) return false;
+  if (difference.kind != DifferenceKind::TripCount) return false;
+  // Of forwards without gradients DDP sends buffers in the first alone (see IsMadeUpFor), whatever the number of rounds.
+  const traces::OpPlace& culprit = difference.culprit;
+  if (culprit.kind == "buffer_broadcast" && IsWithoutGradients(context, context.index.WaysTo({culprit.function, culprit.expr}))) return true;
+  if (!difference.condition_expr || !difference.condition_function) return false;
   const ir::ModuleId module_id = context.program.funcs[difference.condition_function].module;
   const ir::StmtId loop = context.index.tree(module_id).StatementOf(difference.condition_expr);
   if (!loop || context.program.modules[module_id][loop].kind != ir::StmtKind::For) return false;
