@@ -788,7 +788,9 @@ for epoch in range(epochs):
 
 * The sampler does not shuffle, or there is one epoch only.
 * Nothing is trained in the loop: the order of an evaluation does not matter. The same holds for a loader
-  beside another one (`zip(train, valid)`) whose batches are used without gradients alone.
+  beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
+  the loop gets where it does not train (`loader = train if training else valid`).
+* The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
