@@ -15,7 +15,10 @@ class KnownTestsTest : public ObjectsTest {
     const Site asked = Asked();
     tests.Add(asked.function, index().StatementOf(asked));
     const ValueId value = facts().value(ir::ModuleId{0}, asked.expr);
-    return tests.MayHold(value, [&](ValueId part) { return facts().values_store[part].kind == variation::ValueKind::Int && facts().values_store[part].a == 77; });
+    return tests.MayHold(value, [&](ValueId part) {
+      const variation::Value& is = facts().values_store[part];
+      return is.kind == variation::ValueKind::Int && is.a == 77;
+    });
   }
 };
 
