@@ -128,8 +128,22 @@ class ConfigCheck {
            {});
   }
 
+  // `"session_params": {"zero_optimization": ...}`: nobody reads a section that stands in another one.
+  bool ReportInner(ConfigId id) {
+    if (tree_[id].kind != ConfigKind::Map) return false;
+    for (const ConfigId inner : tree_[id].children) {
+      const bool is_section = tree_[inner].kind == ConfigKind::Map && std::ranges::count(table_.marks, tree_[inner].key) > 0;
+      if (!is_section || tree_.Member(root_, tree_[inner].key)) continue;
+      Report(Severity::Error, Confidence::Likely, tree_[inner].key_span,
+             {"`{}` stands in `{}`, which is no section of DeepSpeed: it is not read", {tree_[inner].key, tree_[id].key}}, {"move it to the top", {}});
+      return true;
+    }
+    return false;
+  }
+
   // `reduce_bucket_size` at the top, which is one of `zero_optimization`.
   void ReportMisplaced(ConfigId id) {
+    if (ReportInner(id)) return;
     std::set<std::string> sections;
     for (const launch::KeyEntry& entry : table_.keys) {
       const size_t dot = entry.path.rfind('.');
@@ -301,10 +315,27 @@ bool IsDeepSpeed(const launch::ConfigTree& tree, ConfigId map, const launch::Con
          (tree.Member(map, "fp16") || tree.Member(map, "bf16") || tree.Member(map, "optimizer"));
 }
 
+// Accelerate writes an empty section for other types. An option of the command counts more than the type.
+void CheckIsUsed(const LaunchContext& context, const launch::ConfigTree& tree, ConfigId section, ConfigId type, FindingSink& sink) {
+  const std::string& text = tree[type].text;
+  const bool is_plain = !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string::npos;
+  if (!is_plain || text == "DEEPSPEED" || tree[section].children.empty()) return;
+  const bool is_asked_for = std::ranges::any_of(context.launches.files, [](const LaunchFile& file) {
+    return std::ranges::any_of(file.jobs, [](const Job& job) { return job.innermost().Find("use_deepspeed") != nullptr; });
+  });
+  if (is_asked_for) return;
+  sink.push_back(LaunchFinding(kAR703, Severity::Error, Confidence::Likely, tree[section].key_span,
+                               {"Accelerate does not read `deepspeed_config` where `distributed_type` is `{}`: DeepSpeed is off", {text}}));
+  AddNote(sink.back(), tree[type].span, {"the type", {}});
+  sink.back().help = {"write `distributed_type: DEEPSPEED`", {}};
+}
+
 // The section of a configuration of Accelerate, which passes it on.
-void CheckSection(const launch::ConfigTree& tree, FindingSink& sink) {
+void CheckSection(const LaunchContext& context, const launch::ConfigTree& tree, FindingSink& sink) {
   const ConfigId section = tree.Member(tree.root(), "deepspeed_config");
-  if (!section || tree[section].kind != ConfigKind::Map || !tree.Member(tree.root(), "distributed_type")) return;
+  const ConfigId type = tree.Member(tree.root(), "distributed_type");
+  if (!section || tree[section].kind != ConfigKind::Map || !type) return;
+  CheckIsUsed(context, tree, section, type, sink);
   CheckOffload(tree, {.stage = tree.Member(section, "zero_stage"), .parameters = tree.Member(section, "offload_param_device"),
                       .optimizer = tree.Member(section, "offload_optimizer_device")}, sink);
 }
@@ -320,7 +351,7 @@ void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) {
       ConfigCheck(*table, file.tree, file.tree.root(), is_named, sink).Run();
       if (file.kind == launch::FileKind::Json) CheckTwice(file.tree, sink);
     }
-    CheckSection(file.tree, sink);
+    CheckSection(context, file.tree, sink);
   }
   CheckBatchOfJobs(context, sink);
 }
@@ -368,10 +399,10 @@ extern const Rule InvalidZeroConfig = {
 
 In the JSON or YAML of a DeepSpeed configuration (known by its sections, or because a command or a program
 names the file), in a dict that a program hands to `deepspeed.initialize` or to `TrainingArguments`, and in
-the `deepspeed_config` of a configuration of Accelerate: offloading of parameters below stage 3 and of the
+the `deepspeed_config` of a configuration of Accelerate, where `distributed_type` has to be `DEEPSPEED`: offloading of parameters below stage 3 and of the
 optimizer at stage 0. In all but the last also `fp16` and `bf16` both on, a `train_batch_size` that no number
 of ranks gives, keys that DeepSpeed does not have, deprecated keys, values of the wrong type, keys of a
-section that stand outside of it, devices of offloading that do not exist, NVMe without a path, keys that a
+section that stand outside of it, `zero_optimization` in a section that DeepSpeed does not have, devices of offloading that do not exist, NVMe without a path, keys that a
 map of JSON has twice, and keys that only another stage of ZeRO reads.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
