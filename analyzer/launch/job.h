@@ -123,6 +123,19 @@ struct MisreadLine {
   source::Span last;   // the last of these
 };
 
+// A script of the shell that a command starts.
+struct CalledScript {
+  Word path;
+  std::vector<Word> args;
+  std::string cloned;  // as a job's
+};
+
+// A path that a command names, of no file of the project, and the file that may be meant.
+struct MissingPath {
+  Word path;
+  std::string meant;
+};
+
 enum class FileKind : uint8_t { Shell, Make, Docker, Yaml, Json, Markdown, Notebook, Python, Toml };
 
 // `--batch-size`, `-cn`; not `-1`.
@@ -144,6 +157,8 @@ struct LaunchFile {
   std::vector<Job> jobs;
   std::vector<LostArguments> lost;  // at most one a job
   std::vector<MisreadLine> misread;
+  std::vector<CalledScript> called;
+  std::vector<MissingPath> missing;
   bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
   bool changes_folder = false;    // by `cd`
   std::vector<Setting> settings;  // of variables of the environment, as they are made

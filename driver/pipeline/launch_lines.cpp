@@ -191,7 +191,7 @@ LaunchLineReader::LaunchLineReader(const std::vector<std::string>& code, std::st
 void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
   const std::string folder(DirectoryOf(file.path));
   for (launch::Job& job : file.jobs) {
-    if (job.script.empty() || !job.script.IsKnown() || IsElsewhere(job)) continue;
+    if (job.script.empty() || !job.script.IsKnown() || IsElsewhere(job.cloned)) continue;
     job.script_path = FileOf(job, folder);
     if (file.brings_files) continue;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();

@@ -23,6 +23,8 @@ class LaunchLineReader {
   // Tells the jobs of a file which scripts they mean.
   void Resolve(launch::LaunchFile& file) const;
   void Add(const launch::LaunchFile& file, objects::LaunchLines& lines);
+  // Whether what is named so was fetched from another repository.
+  bool IsElsewhere(std::string_view cloned) const { return !cloned.empty() && !IsThis(cloned); }
   // Once all files are read: what configurations say, of the lines that name them and by themselves.
   void Finish(const launch::Launches& launches, objects::LaunchLines& lines) const;
 
@@ -46,8 +48,6 @@ class LaunchLineReader {
   std::string MissingIn(const launch::Job& job, std::string_view folder) const;
   std::string MovedTo(const launch::Job& job, std::string_view folder) const;
   void NoteSiblings(launch::LaunchFile& file) const;
-  // Whether it is started in another repository.
-  bool IsElsewhere(const launch::Job& job) const { return !job.cloned.empty() && !IsThis(job.cloned); }
   bool IsThis(std::string_view repository) const;
 
   std::string root_;

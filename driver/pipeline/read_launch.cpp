@@ -8,6 +8,7 @@
 #include "analyzer/base/folder.h"
 #include "analyzer/knowledge/spelling.h"
 #include "driver/pipeline/launch_lines.h"
+#include "driver/pipeline/missing_paths.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/prefilter.h"
 #include "driver/pipeline/syntax.h"
@@ -18,6 +19,7 @@
 #include "frontends/launch/read.h"
 #include "frontends/launch/shell_trees.h"
 #include "frontends/python/lower.h"
+#include "rules/launch/job_facts.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -51,7 +53,8 @@ class Reader {
  public:
   Reader(const LaunchInput& input, const LaunchScan& scan, const LaunchingCode& code, Parsed& parsed, launch::Launches& launches,
          objects::LaunchLines& lines)
-      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code, std::string(NameOf(input.paths.Absolute("")))), lines_(lines) {}
+      : in_(input), scan_(scan), code_(code), parsed_(parsed), launches_(launches), line_reader_(input.code, std::string(NameOf(input.paths.Absolute("")))),
+        missing_(scan.files.all, input.code), lines_(lines) {}
 
   void Run() {
     for (const LaunchText& one : scan_.texts) {
@@ -139,13 +142,15 @@ class Reader {
       NoteMissingConfig(read, job);
       NoteHosts(read.path, job);
     }
+    NoteMissingPaths(read);
     line_reader_.Add(read, lines_);
     // What it starts with arguments may be a script that starts ranks.
     const bool starts_ranks = std::ranges::any_of(read.jobs, [](const launch::Job& job) {
       return std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
     });
     // What the shell loses of a command, and what is given twice, is asked of all that start a program of the project.
-    const bool starts_program = kind != FileKind::Notebook && std::ranges::any_of(read.jobs, [](const launch::Job& job) { return !job.script_path.empty(); });
+    const bool starts_any = !read.missing.empty() || std::ranges::any_of(read.jobs, [](const launch::Job& job) { return !job.script_path.empty(); });
+    const bool starts_program = kind != FileKind::Notebook && starts_any;
     if (!is_launch && !starts_ranks && !starts_program) return;
     if (!is_launch && starts_program) {
       parsed_.requested[id.index] = IsRequested(path);
@@ -184,6 +189,32 @@ class Reader {
     const base::Result<std::string> root = in_.files.Canonical(in_.paths.Shown(""));
     const base::Result<std::string> file = in_.files.Canonical(in_.paths.Shown(path));
     return root && file && IsInside(*file, *root);
+  }
+
+  // Of the arguments of jobs, and of scripts that are started by the shell.
+  void NoteMissingPaths(launch::LaunchFile& file) const {
+    if (file.brings_files) return;
+    const std::string folder(DirectoryOf(file.path));
+    const auto note = [&](const Word& path) {
+      if (!path.IsKnown() || IsSaidElsewhere(file, path) || IsThere(Normalized(Join(folder, path.text()))) || IsThere(Normalized(path.text()))) return;
+      std::string meant = missing_.MeantBy(path.text(), folder);
+      const bool is_known = std::ranges::any_of(file.missing, [&](const launch::MissingPath& one) { return one.path.span() == path.span(); });
+      if (!meant.empty() && !is_known) file.missing.push_back({path, std::move(meant)});
+    };
+    for (launch::Job& job : file.jobs) {
+      if (job.is_remote || line_reader_.IsElsewhere(job.cloned) || rules::AgentOf(job) == nullptr) continue;
+      for (const Word& path : ReadBy(job.args)) {
+        const bool is_config = path.span() == job.missing_config.span();
+        const size_t before = file.missing.size();
+        if (!is_config || !job.missing_config_of.empty()) note(path);
+        if (is_config && file.missing.size() > before) job.missing_config = {};
+      }
+    }
+    for (const launch::CalledScript& script : file.called) {
+      if (line_reader_.IsElsewhere(script.cloned)) continue;
+      note(script.path);
+      for (const Word& path : ReadBy(script.args)) note(path);
+    }
   }
 
   // A script that fetches or writes files may bring this one, and somebody who types from a page has to write it.
@@ -360,6 +391,7 @@ class Reader {
   Parsed& parsed_;
   launch::Launches& launches_;
   LaunchLineReader line_reader_;
+  MissingPaths missing_;
   objects::LaunchLines& lines_;
   std::unordered_map<std::string, source::FileId> ids_;
   std::map<std::string, source::FileId> sourced_;

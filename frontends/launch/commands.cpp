@@ -238,6 +238,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     const LauncherTable* launcher = LauncherAt(words, at, &length);
     if (launcher == nullptr) {
       if (words[at].text().ends_with(".sh")) {
+        NoteCalledScript(words, at, depth, file);
         // Where the script is seen to start nothing, it is itself what is started.
         const size_t before = file.jobs.size();
         ReadCalled(inner, at, outer, is_remote, depth, file);
@@ -271,6 +272,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
         return ReadNested(JoinedWords(words, std::min(at + 1, words.size())), inner, std::move(outer), true, depth, file);
       }
       while (at < words.size() && IsOptionWord(words[at]) && words[at].text().find('c') == std::string::npos) ++at;
+      if (at < words.size() && !IsOptionWord(words[at])) NoteCalledScript(words, at, depth, file);
       if (at + 1 < words.size() && IsOptionWord(words[at])) return ReadNested(words[at + 1], inner, std::move(outer), is_remote, depth, file);
       return ReadCalled(inner, at, std::move(outer), is_remote, depth, file);
     }
@@ -289,6 +291,12 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
   if (!outer.empty()) Add(inner, std::move(outer), at, is_remote, file);
 }
 
+// Of a script that is called here, what it calls is its own.
+void CommandReader::NoteCalledScript(const std::vector<Word>& words, size_t at, int depth, LaunchFile& file) {
+  const bool is_script = depth == 0 && words[at].span().file == file.file && words[at].text().ends_with(".sh");
+  if (is_script) file.called.push_back({.path = words[at], .args = {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}, .cloned = {}});
+}
+
 // What a scheduler is handed: a here-document, a text, a script, or a command that runs in the allocation.
 bool CommandReader::ReadInput(const ShellCommand& command, size_t at, const Layer& batch, int depth, LaunchFile& file) const {
   const Option* text = batch.Find("text");
@@ -298,6 +306,7 @@ bool CommandReader::ReadInput(const ShellCommand& command, size_t at, const Laye
   }
   size_t length = 1;
   const size_t first = file.jobs.size();
+  if (at < command.words.size()) NoteCalledScript(command.words, at, depth, file);
   if (at < command.words.size() && LauncherAt(command.words, at, &length) != nullptr) {
     ShellCommand inner = command;
     inner.words.erase(inner.words.begin(), inner.words.begin() + static_cast<std::ptrdiff_t>(at));
@@ -432,12 +441,14 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   ClonedFolders cloned;
   for (const ShellCommand& command : script.commands) {
     const size_t first = file.jobs.size();
+    const size_t calls = file.called.size();
     cloned.Follow(command);
     if (command.in_background) {
       std::ranges::copy_if(command.environment, std::back_inserter(file.background_devices), [](const launch::Setting& setting) { return setting.name == "CUDA_VISIBLE_DEVICES"; });
     }
     file.brings_files = file.brings_files || BringsFiles(command, input.text.text());
     Read(command, {}, false, 0, file);
+    for (size_t i = calls; i < file.called.size(); ++i) file.called[i].cloned = cloned.Here();
     const bool is_job = file.jobs.size() == first + 1;
     if (before != nullptr && !is_job) NoteLost(input.text, *before, command, file);
     before = is_job ? &command : nullptr;

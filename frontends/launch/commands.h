@@ -33,6 +33,7 @@ class CommandReader {
   // `bash train.sh 8`, where the script is one of the project and is told anything: arguments, or variables.
   void ReadCalled(const ShellCommand& command, size_t at, std::vector<launch::Layer> outer, bool is_remote, int depth, launch::LaunchFile& file) const;
   std::optional<Word> Called(const ShellCommand& command, size_t at, const launch::LaunchFile& file) const;
+  static void NoteCalledScript(const std::vector<Word>& words, size_t at, int depth, launch::LaunchFile& file);
   void NoteCalled(source::FileId script, size_t first, int depth, const launch::LaunchFile& file) const;
   // False: nothing is seen of what it is.
   bool ReadInput(const ShellCommand& command, size_t at, const launch::Layer& batch, int depth, launch::LaunchFile& file) const;

@@ -292,13 +292,14 @@ class FileReader {
     const std::string_view block = std::string_view(in_.text.text).substr(begin, end - begin);
     if (!StartsAnything(block)) return;
     const size_t first = file_.jobs.size();
+    const size_t calls = file_.called.size();
     commands_.ReadScript(WithoutTemplates(Prompted(begin, end)), false, file_);
-    for (size_t i = first; i < file_.jobs.size(); ++i) NoteCloned(file_.jobs[i]);
+    for (size_t i = first; i < file_.jobs.size(); ++i) NoteCloned(file_.jobs[i].span, file_.jobs[i].cloned);
+    for (size_t i = calls; i < file_.called.size(); ++i) NoteCloned(file_.called[i].path.span(), file_.called[i].cloned);
   }
   // Whoever reads a section does first what stands further up in it, and a page need not say `cd`.
-  void NoteCloned(launch::Job& job) const {
-    const uint32_t begin = job.span.begin;
-    if (job.cloned.empty() && job.span.file == in_.id && begin > section_) job.cloned = ClonedIn(std::string_view(in_.text.text).substr(section_, begin - section_));
+  void NoteCloned(source::Span span, std::string& cloned) const {
+    if (cloned.empty() && span.file == in_.id && span.begin > section_) cloned = ClonedIn(std::string_view(in_.text.text).substr(section_, span.begin - section_));
   }
 
   // Most blocks install packages or show what is printed.

@@ -10,6 +10,10 @@ constexpr std::string_view kAR910 = "AR910";
 
 void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
+    for (const launch::MissingPath& missing : file.missing) {
+      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, missing.path.span(),
+                                   {"no file of the project is called `{}`: did you mean `{}`?", {missing.path.text(), missing.meant}}));
+    }
     for (const Job& job : file.jobs) {
       const bool is_near = !job.nearest_script.empty();
       if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty() && job.missing_in.empty())) continue;
@@ -42,6 +46,11 @@ A launcher that is told to start a Python file that is not there:
   (not on pages, which may tell of what is still to be written);
 * a script starts `train.py`, which lies beside it, and `test.py`, which does not.
 
+The same of the files that the arguments name, `--config configs/imagenet.yml`, and of scripts that a page or
+another script hands to the shell, `bash scripts/train.sh`: no file of the project has this path, from whichever
+folder the command is run, and the only file of the name lies further down in the folder that the path begins
+with; or one beside it has nearly the name, or the other ending of YAML.
+
 ## Why it hurts
 
 The script was renamed or moved, and the command was not: the job waits in the queue, and each process ends
@@ -64,6 +73,7 @@ torchrun --nproc_per_node=8 examples/evaluation.py
 
 * Several files of the project have the name, or the one lies below another folder.
 * The commands fetch, copy or write files before. For files beside a script: it goes into another folder.
+* What `--output_path` and options of such names hand over, and files of JSON that no option for a configuration names.
 * The path names no folder of the project, or no folder at all and no file there has nearly its name.
 
 ## Fix
