@@ -65,13 +65,13 @@ MissingPaths::MissingPaths(const std::vector<std::string>& launch, const std::ve
   }
 }
 
-std::string MissingPaths::MeantBy(std::string_view path, std::string_view from) const {
+std::string MissingPaths::MeantBy(std::string_view path, std::string_view from, bool goes_elsewhere) const {
   constexpr std::string_view kOfPatterns = "{}*?[]()<>$~,;:=\\\"' \x1a";
   const bool is_plain = !path.empty() && path.find_first_of(kOfPatterns) == std::string_view::npos && path[0] != '/' && path[0] != '-';
   const std::string normal = is_plain ? Normalized(path) : std::string();
   if (normal.empty() || normal.starts_with("..") || EndsAny(normal)) return {};
   std::string moved = Moved(normal, from);
-  return moved.empty() ? Beside(normal, from) : moved;
+  return moved.empty() && !goes_elsewhere ? Beside(normal, from) : moved;
 }
 
 bool MissingPaths::EndsAny(const std::string& path) const {

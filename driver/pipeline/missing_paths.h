@@ -18,7 +18,8 @@ class MissingPaths {
   // `launch`, `code`: all files of the project, relative to its root. They outlive this.
   MissingPaths(const std::vector<std::string>& launch, const std::vector<std::string>& code);
   // The path that is meant, from the same folder; empty: the file may be there, or nobody can say. `from`: the folder of the file that names it.
-  std::string MeantBy(std::string_view path, std::string_view from) const;
+  // `goes_elsewhere`: that file may go to a folder that nobody knows, and then nearly the same name says nothing.
+  std::string MeantBy(std::string_view path, std::string_view from, bool goes_elsewhere = false) const;
 
  private:
   std::string Moved(const std::string& path, std::string_view from) const;

@@ -23,6 +23,7 @@ TEST(MissingPathsTest, NearlyTheNameBesideIt) {
   const std::vector<std::string> files = {"configs/base.yml", "configs/train_large.yaml", "configs/train_v1.yaml"};
   const MissingPaths missing(files, {});
   EXPECT_EQ(missing.MeantBy("configs/base.yaml", ""), "configs/base.yml");
+  EXPECT_EQ(missing.MeantBy("configs/base.yaml", "", true), "");
   EXPECT_EQ(missing.MeantBy("configs/trian_large.yaml", ""), "configs/train_large.yaml");
   EXPECT_EQ(missing.MeantBy("configs/train_v2.yaml", ""), "");
   EXPECT_EQ(missing.MeantBy("configs/{name}.yaml", ""), "");

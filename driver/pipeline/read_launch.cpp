@@ -197,7 +197,7 @@ class Reader {
     const std::string folder(DirectoryOf(file.path));
     const auto note = [&](const Word& path) {
       if (!path.IsKnown() || IsSaidElsewhere(file, path) || IsThere(Normalized(Join(folder, path.text()))) || IsThere(Normalized(path.text()))) return;
-      std::string meant = missing_.MeantBy(path.text(), folder);
+      std::string meant = missing_.MeantBy(path.text(), folder, file.changes_folder);
       const bool is_known = std::ranges::any_of(file.missing, [&](const launch::MissingPath& one) { return one.path.span() == path.span(); });
       if (!meant.empty() && !is_known) file.missing.push_back({path, std::move(meant)});
     };

@@ -325,7 +325,7 @@ void CheckIsUsed(const LaunchContext& context, const launch::ConfigTree& tree, C
   });
   if (is_asked_for) return;
   sink.push_back(LaunchFinding(kAR703, Severity::Error, Confidence::Likely, tree[section].key_span,
-                               {"Accelerate does not read `deepspeed_config` where `distributed_type` is `{}`: DeepSpeed is off", {text}}));
+                               {"`deepspeed_config` is not read where `distributed_type` is `{}`: Accelerate leaves DeepSpeed off", {text}}));
   AddNote(sink.back(), tree[type].span, {"the type", {}});
   sink.back().help = {"write `distributed_type: DEEPSPEED`", {}};
 }
@@ -399,11 +399,12 @@ extern const Rule InvalidZeroConfig = {
 
 In the JSON or YAML of a DeepSpeed configuration (known by its sections, or because a command or a program
 names the file), in a dict that a program hands to `deepspeed.initialize` or to `TrainingArguments`, and in
-the `deepspeed_config` of a configuration of Accelerate, where `distributed_type` has to be `DEEPSPEED`: offloading of parameters below stage 3 and of the
-optimizer at stage 0. In all but the last also `fp16` and `bf16` both on, a `train_batch_size` that no number
-of ranks gives, keys that DeepSpeed does not have, deprecated keys, values of the wrong type, keys of a
-section that stand outside of it, `zero_optimization` in a section that DeepSpeed does not have, devices of offloading that do not exist, NVMe without a path, keys that a
-map of JSON has twice, and keys that only another stage of ZeRO reads.
+the `deepspeed_config` of a configuration of Accelerate, whose `distributed_type` has to be `DEEPSPEED`:
+offloading of parameters below stage 3 and of the optimizer at stage 0. In all but the last also `fp16` and
+`bf16` both on, a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have,
+deprecated keys, values of the wrong type, keys of a section that stand outside of it, `zero_optimization` in
+a section that DeepSpeed does not have, devices of offloading that do not exist, NVMe without a path, keys
+that a map of JSON has twice, and keys that only another stage of ZeRO reads.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
 do not give.

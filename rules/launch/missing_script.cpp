@@ -46,10 +46,10 @@ A launcher that is told to start a Python file that is not there:
   (not on pages, which may tell of what is still to be written);
 * a script starts `train.py`, which lies beside it, and `test.py`, which does not.
 
-The same of the files that the arguments name, `--config configs/imagenet.yml`, and of scripts that a page or
-another script hands to the shell, `bash scripts/train.sh`: no file of the project has this path, from whichever
-folder the command is run, and the only file of the name lies further down in the folder that the path begins
-with; or one beside it has nearly the name, or the other ending of YAML.
+The same of the files that arguments name, `--config configs/imagenet.yml`, and of scripts that a page or
+another script hands to the shell, `bash scripts/train.sh`: no file of the project has this path, from
+whichever folder the command is run, and the only file of the name lies further down in the folder that the
+path begins with; or one beside it has nearly the name, or the other ending of YAML.
 
 ## Why it hurts
 
@@ -73,7 +73,7 @@ torchrun --nproc_per_node=8 examples/evaluation.py
 
 * Several files of the project have the name, or the one lies below another folder.
 * The commands fetch, copy or write files before. For files beside a script: it goes into another folder.
-* What `--output_path` and options of such names hand over, and files of JSON that no option for a configuration names.
+* Options such as `--output_path` name the file, or it is one of JSON and the option is for no configuration.
 * The path names no folder of the project, or no folder at all and no file there has nearly its name.
 
 ## Fix

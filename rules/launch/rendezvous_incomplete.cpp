@@ -344,8 +344,9 @@ extern const Rule RendezvousIncomplete = {
 A job of several nodes whose launcher lacks what the nodes need to find one another: an address, a
 node's number, one id for all; an address that is `localhost`; `--master_addr` beside a rendezvous
 that does not read it; `--rdzv_endpoint` without `--rdzv_backend=c10d`, so that each node says that it is
-the first one; a number of the node that the shell puts in before `srun` starts the nodes, or that the shell which submits
-the job puts into its text (`sbatch <<EOF`), where no number is set; and the same number for all hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host`).
+the first one; a number of the node that the shell puts in before `srun` starts the nodes, or that the shell
+which submits the job puts into its text (`sbatch <<EOF`), where no number is set; and the same number for all
+hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host`).
 `colossalai run` with several hosts and no `--master_addr`, or with `--num_nodes` and no hosts. As a warning,
 a `--master_addr` that names another host than `--rdzv_endpoint`.
 
