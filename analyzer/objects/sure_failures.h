@@ -3,8 +3,9 @@
 // These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import from a
 // file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a loop over
 // `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many, of a
-// function or a class of the project, or of one of a library of which the knowledge base has all that it takes; an option that a parser of argparse
-// has already, or a read of one that none has (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
+// function or a class of the project, by its name or the only other one that its file gives a class, or of one of a library of which the
+// knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has
+// (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
 // function, or an import of a file, in which one of these stands where each run comes by.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
@@ -49,6 +50,7 @@ class SureFailures {
   bool IsFieldThatMayBeReplaced(ir::ModuleId module, ir::ExprId expr) const;
   bool SetsFieldsByName(ir::ModuleId module) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
+  bool IsOnlyOtherNameOf(ir::ModuleId module, base::NameId other, base::NameId name) const;
   FuncId ConstructorOf(ir::ModuleId module, ir::ExprId call) const;
   static bool MisfitsParams(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params);
   bool AddsOptionAgain(FuncId function, ir::StmtId stmt) const;

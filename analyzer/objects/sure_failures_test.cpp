@@ -121,6 +121,17 @@ TEST_F(SureFailuresTest, AnObjectThatIsMadeWithOtherArguments) {
   EXPECT_FALSE(IsFailed("class Pairs(Dataset, metaclass=Maker):\n  def __init__(self, x):\n    pass\ndef f():\n  Pairs(root='data')\n  print(\"here\")\n"));
 }
 
+TEST_F(SureFailuresTest, AnObjectThatIsMadeByAnotherNameOfItsClass) {
+  const std::string set = "def load(x=None):\n  return x\n"
+                          "class Pairs(Dataset):\n  def __init__(self, data_root, limit=None):\n    self.root = data_root\n";
+  const std::string end = "def f():\n  pairs = PairsDataset(root='data')\n  print(\"here\")\n";
+  EXPECT_TRUE(IsFailed(set + "PairsDataset = Pairs\n" + end));
+  EXPECT_FALSE(IsFailed(set + "PairsDataset = Pairs\ndef f():\n  pairs = PairsDataset(data_root='data')\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(set + "PairsDataset = Pairs\nif load():\n  PairsDataset = load()\n" + end));
+  EXPECT_FALSE(IsFailed(set + "PairsDataset = load(Pairs)\n" + end));
+  EXPECT_FALSE(IsFailed(set + "def g():\n  global PairsDataset\n  PairsDataset = load()\nPairsDataset = Pairs\n" + end));
+}
+
 TEST_F(SureFailuresTest, MoreArgumentsThanAFunctionTakes) {
   EXPECT_TRUE(IsFailed("def g(a):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed("def g(a, *more):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
