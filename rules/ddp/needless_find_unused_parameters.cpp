@@ -32,6 +32,9 @@ void CheckNeedlessFindUnusedParameters(const Context& context, FindingSink& sink
   for (const WrappedModel& model : WrappedModels(context)) {
     const ir::ExprId flag = context.index.ArgExpr(model.call, kFindUnused);
     if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFindUnused))) continue;
+    // The graph of the first steps is kept then, and not searched again.
+    const variation::ValueId is_static = context.index.Arg(model.call, "static_graph");
+    if (is_static && !context.values.IsFalse(is_static)) continue;
     if (IsEvaluatedOnly(context, {model.call.function, model.call.expr})) continue;
     std::vector<binding::ClassId> seen;
     if (!UsesAll(uses, model.class_id, seen)) continue;
@@ -117,7 +120,7 @@ model = DDP(Net())
   constructor was given.
 * A constructor makes a module of which nothing is known, also where it goes into a list or an
   `nn.Sequential`.
-* The flag is a variable.
+* The flag is a variable, or `static_graph` is set: then DDP does not search the graph in each step.
 * The program puts the model into evaluation mode and computes no gradients.
 
 ## Fix

@@ -58,17 +58,18 @@ findings::Text HelpForMisread(const MisreadLine& line) {
   return {};
 }
 
-// Where only the scheduler is asked, somebody may run the file by the shell.
-Confidence HowSureOfMisread(MisreadAs as) {
+// Where only the scheduler is asked, somebody may run the file by the shell: the more so if it is called as a script of the shell.
+Confidence HowSureOfMisread(MisreadAs as, std::string_view path) {
   const bool is_of_slurm = as == MisreadAs::LateDirective || as == MisreadAs::NoInterpreter;
   const bool is_guessed = as == MisreadAs::OneElement || as == MisreadAs::DoubledProgram;
+  if (as == MisreadAs::NoInterpreter && path.ends_with(".sh")) return Confidence::Possible;
   return is_of_slurm || is_guessed ? Confidence::Likely : Confidence::Certain;
 }
 
 void CheckMisreadLine(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const MisreadLine& line : file.misread) {
-      Finding finding = LaunchFinding(kAR914, Severity::Error, HowSureOfMisread(line.as), line.span, MessageOfMisread(line));
+      Finding finding = LaunchFinding(kAR914, Severity::Error, HowSureOfMisread(line.as, file.path), line.span, MessageOfMisread(line));
       finding.help = HelpForMisread(line);
       if (line.more > 0) AddNote(finding, line.last, {"the last of {} such lines", {std::to_string(line.more + 1)}});
       sink.push_back(std::move(finding));
@@ -82,8 +83,6 @@ extern const Rule MisreadLineRule = {
     .code = kAR914,
     .name = "misread-line",
     .severity = Severity::Error,
-    .on_by_default = false,
-    .preview = kTooFewWereRead,
     .languages = "launch files",
     .summary = "line of a script that the shell or Slurm takes for something else",
     .explanation = R"md(
