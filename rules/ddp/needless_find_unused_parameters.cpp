@@ -67,6 +67,8 @@ extern const Rule NeedlessFindUnusedParameters = {
     .code = kAR501,
     .name = "needless-find-unused-parameters",
     .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "`find_unused_parameters=True` for a model whose parameters all take part in every forward",
     .explanation = R"md(
