@@ -94,7 +94,7 @@ TEST(CoverageTest, WhatAlignedCallsRestOnIsCounted) {
   example.ledger[1] = {example.ledger[1].span, "torch.distributed.all_reduce", Verdict::Aligned, "",
                        findings::Assumptions::Of(findings::Assumption::CallerUnknown)};
   const std::string text = RenderCoverage(example.report(), {}, true);
-  EXPECT_THAT(text, HasSubstr("aligned as far as read `torch.distributed.all_reduce`: assumed: every rank calls a function that nothing"));
+  EXPECT_THAT(text, HasSubstr("aligned as far as read `torch.distributed.all_reduce`: assumed: every rank calls this function"));
   EXPECT_THAT(text, HasSubstr("Aligned calls assume that\n       1  every rank calls"));
 }
 

@@ -104,7 +104,7 @@ class Decisions {
                                  {Quoted(context_, stored), Quoted(context_, why), VariesText(context_.facts.values_store.axes(value))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"each rank decides for itself", {}});
     AddReasons(context_, why, finding);
-    finding.help = {"let the ranks agree first: reduce or broadcast the value that decides", {}};
+    finding.help = {"let the ranks agree first: all-reduce or broadcast the value that decides", {}};
     const variation::ValueStore& values = context_.facts.values_store;
     if (traces::HangsOnOneOfStores(values, value) || traces::IsOfSomeObject(values, value)) {
       findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralStores));
@@ -232,7 +232,7 @@ std::vector<OneSource> BySource(const Context& context) {
 Finding FindingOfSource(const Context& context, const OneSource& differences) {
   constexpr size_t kMostNamed = 4;
   const traces::Difference& first = *differences.front();
-  findings::Text help = {"let the ranks agree first: reduce or broadcast the tested value ({}), and branch on the result",
+  findings::Text help = {"make all ranks take the same branch: all-reduce or broadcast the tested value ({}), and branch on the result",
                          {ConditionText(context, first)}};
   Finding finding = FindingOf(context, first, kAR104, Message(context, first), std::move(help));
   if (IsOfWholeEvaluation(context, first)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::EvaluationDiffers));

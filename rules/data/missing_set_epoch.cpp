@@ -622,9 +622,9 @@ class Epochs {
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order in each epoch", {}});
-    const std::string_view rounds = loop.is_endless ? "comes round to its first batch again" : "each round of this loop is an epoch";
+    const std::string_view rounds = loop.is_endless ? "comes round to its first batch again" : "each iteration of this loop is an epoch";
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {rounds, {}});
-    if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler shuffles by its epoch", {}});
+    if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler seeds its shuffle with the epoch", {}});
     finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
                                     : "call `set_epoch(epoch)` on the sampler before each epoch",
                     {}};

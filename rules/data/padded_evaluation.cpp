@@ -46,11 +46,11 @@ class Evaluations {
     seen_.push_back(use.place.function);
     const bool is_sure = IsSure(use) && (!sampler || MayPad(sampler));
     Finding finding = FindingAt(context_, kAR309, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place,
-                                {"this counts the samples that the sampler repeats so that all ranks get "
-                                 "equally many: the result depends on the number of ranks",
+                                {"some samples count twice here: the sampler repeats them so that all ranks "
+                                 "get the same number",
                                  {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"puts the results of the ranks together", {}});
-    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated here", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"combines the results of all ranks", {}});
+    AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated in this loop", {}});
     if (sampler) AddSampler(sampler, finding);
     finding.help = {loop.is_prepared ? "use `gather_for_metrics`, which leaves them out"
                                      : "gather the predictions and cut them to `len(dataset)`, or evaluate without padding", {}};

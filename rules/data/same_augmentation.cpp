@@ -146,7 +146,7 @@ class EqualWorkers {
       const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
       if ((draw == nullptr && IsOfProject(context_.values.MadeWith(loop.loader, "dataset"))) || !seeded.insert(seed.function.index).second) continue;
       findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
-      if (draw != nullptr) AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Why, {"draws for each sample", {}});
+      if (draw != nullptr) AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Why, {"drawn for each sample", {}});
       sink_.push_back(std::move(finding));
     }
   }
@@ -167,7 +167,7 @@ class EqualWorkers {
                                 {"all workers of all ranks draw the same random numbers: each is seeded with the same number", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same in every worker", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the loader with these workers", {}});
-    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"draws for each sample", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
     finding.help = {"use `torch.initial_seed()`, which differs between workers, with another seed on each rank", {}};
     if (!runs_.IsStartedOnRanks(loop.iterable)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));
@@ -359,10 +359,10 @@ class EqualWorkers {
     Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed.site,
                                 {"the loader workers of all ranks draw the same random numbers: every rank uses the same seed", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
-    AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader's workers begin with numbers drawn from that seed", {}});
-    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"draws for each sample", {}});
-    finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped, or seed the workers by rank in "
-                    "`worker_init_fn`", {}};
+    AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader's workers are seeded from it", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
+    finding.help = {"keep this call, and seed again with the rank added once the model is wrapped, or seed each worker from its rank and "
+                    "its number in `worker_init_fn`", {}};
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));

@@ -321,7 +321,7 @@ class SameNoise {
                                  {Quoted(context_, drawn)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
     AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
-    finding.help = {"keep this call, and seed once more with the rank added when the model is wrapped: all ranks start with the same "
+    finding.help = {"keep this call, and seed again with the rank added once the model is wrapped: all ranks start with the same "
                     "weights and draw their own noise", {}};
     if (is_module_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     if (IsDropout(draw)) finding.confidence = Confidence::Possible;

@@ -95,8 +95,8 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
       Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsInEach(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
-                                      {"`torch.distributed.launch` is deprecated: it hands `--local-rank` to the script since "
-                                       "PyTorch 2.0, `--local_rank` before, and nothing with `--use_env`",
+                                      {"`torch.distributed.launch` is deprecated: it passes `--local-rank` to the script "
+                                       "(`--local_rank` before PyTorch 2.0), or neither with `--use_env`",
                                        {}});
       if (RefusesRank(context, file, job, *layer)) {
         finding.severity = Severity::Error;

@@ -12,12 +12,12 @@ void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     for (const launch::MissingPath& missing : file.missing) {
       sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, missing.path.span(),
-                                   {"no file of the project is called `{}`: did you mean `{}`?", {missing.path.text(), missing.meant}}));
+                                   {"`{}` does not exist in this project: did you mean `{}`?", {missing.path.text(), missing.meant}}));
     }
     for (const Job& job : file.jobs) {
       const bool is_near = !job.nearest_script.empty();
       if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty() && job.missing_in.empty())) continue;
-      const findings::Text near{"no file of the project is called `{}`: did you mean `{}`?", {job.script.Shown(), job.nearest_script}};
+      const findings::Text near{"`{}` does not exist in this project: did you mean `{}`?", {job.script.Shown(), job.nearest_script}};
       const findings::Text sibling{"no `{}` lies beside this script, where `{}` does", {job.script.Shown(), job.sibling_script}};
       const findings::Text missing{"no file of the project is called `{}`, and `{}` has others", {job.script.Shown(), job.missing_in}};
       sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(),

@@ -39,7 +39,7 @@ class RendezvousCheck {
     const bool is_configured = std::ranges::any_of(agent_.options, [](const Option& option) { return !option.name.starts_with('-'); });
     if (nodes_.sureness != Sureness::Written || job_.script.empty() || (agent_.Find("config_file") != nullptr && !is_configured)) return;
     Finding finding = Make(machines->word.span(), is_configured ? Confidence::Likely : Confidence::Possible,
-                           {"{} machines ({}) are not told where to meet", {std::to_string(*nodes_.value), nodes_.text}});
+                           {"{} machines ({}) have no address to meet at", {std::to_string(*nodes_.value), nodes_.text}});
     finding.help = {"give `--main_process_ip=HOST`, the same on all machines", {}};
     finding.witness = Witness(Launchers::Meet::EachForItself);
     sink_.push_back(std::move(finding));
@@ -187,7 +187,7 @@ class RendezvousCheck {
   void ReportNoAddress() {
     if (nodes_.sureness != Sureness::Written) return;
     Finding finding = Make(agent_.word.span(), Confidence::Likely,
-                           {"{} nodes ({}) are not told where to meet: each {} waits at `127.0.0.1` "
+                           {"{} nodes ({}) have no address to meet at: each {} waits at `127.0.0.1` "
                             "for the others", {std::to_string(*nodes_.value), nodes_.text, Name()}});
     finding.help = HelpOfAddress();
     finding.witness = Witness(Launchers::Meet::EachForItself);
@@ -337,7 +337,7 @@ extern const Rule RendezvousIncomplete = {
     .name = "rendezvous-incomplete",
     .severity = Severity::Error,
     .languages = "launch files",
-    .summary = "several nodes that are not told where to meet, or as whom",
+    .summary = "several nodes without an address to meet at, or without their ranks",
     .explanation = R"md(
 ## What it finds
 

@@ -90,10 +90,10 @@ class Downloads {
     const bool is_sure = runs_.IsSharedWork({&site, 1}) && runs_.IsStartedOnRanks(site);
     const auto [told, is_first] = told_.emplace(std::pair(call.function.index, is_sure), sink_.size());
     if (!is_first) return AddLabel(sink_[told->second], span, LabelRole::Note, {"and here", {}});
-    Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: in the first run one "
-                                       "reads what another is still writing", {}});
+    Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: on the first run, a rank "
+                                       "may read what another is still writing", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
-    finding.help = {"download on rank 0 (on each node's local rank 0 if the disk is not shared), then "
+    finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};
     sink_.push_back(std::move(finding));
   }

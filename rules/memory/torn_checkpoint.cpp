@@ -339,16 +339,16 @@ class Checkpoints {
     if (!is_first) return AddLabel(sink_[before->second], SpanOf(context_, place), LabelRole::Note, {"so is `{}` here", {name}});
     findings::Text message =
         is_same_each_time
-            ? findings::Text{"`{}` is overwritten in place: a job killed while writing has neither the old "
-                             "checkpoint nor the new one", {name}}
+            ? findings::Text{"`{}` is overwritten in place: a job killed while writing loses both the "
+                             "old checkpoint and the new one", {name}}
             : findings::Text{"`{}` is written under the name by which the newest checkpoint is picked: a job "
                              "killed while writing leaves half a file and resumes from it", {name}};
     Finding finding = FindingAt(context_, kAR808, Severity::Warning, Confidence::Likely, place, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary,
-             {is_same_each_time ? "the last good checkpoint is gone once this begins to write" : "after a crash, half a file is the newest checkpoint", {}});
+             {is_same_each_time ? "the previous checkpoint is lost as soon as this starts to write" : "after a crash, half a file is the newest checkpoint", {}});
     if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
-    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job resumes from it here", {}});
-    finding.help = {"save under a temporary name in the same folder, then `os.replace` it", {}};
+    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job can resume from it here", {}});
+    finding.help = {"save under a temporary name in the same folder, then move it into place with `os.replace`", {}};
     sink_.push_back(std::move(finding));
   }
 

@@ -69,7 +69,7 @@ class Metrics {
                                  {Quoted(context_, {log.function, value})}});
     AddLabel(finding, SpanOf(context_, {log.function, value}), LabelRole::Primary, {"differs between ranks", {}});
     AddReasons(context_, {log.function, value}, finding);
-    finding.help = {"log it on all ranks with `sync_dist=True`", {}};
+    finding.help = {"pass `sync_dist=True`, so that Lightning averages it over all ranks", {}};
     AddSync(log, finding);
     sink_.push_back(std::move(finding));
   }
