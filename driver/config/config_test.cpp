@@ -54,6 +54,9 @@ TEST(RuleSelectionTest, WhatIsLessThanCertainIsInPreviewUntilARuleIsNamed) {
   EXPECT_FALSE(shows({.select = {{"AR104"}}}));
   EXPECT_FALSE(shows({.extend = {"data-dependent-collective"}}));
   EXPECT_FALSE(ShowsOnlyCertain(*rules::FindRule("AR101"), {}, false));
+  const auto shows_both = [&](const RuleChoice& file, const RuleChoice& line) { return ShowsOnlyCertain(rule, std::vector{file, line}, false); };
+  EXPECT_TRUE(shows_both({.select = {{"AR104"}}}, {.select = {{"AR1"}}}));
+  EXPECT_FALSE(shows_both({.select = {{"AR104"}}}, {.ignore = {"AR2"}}));
 }
 
 TEST(RuleSelectionTest, TheLongerSelectorWinsAndIgnoringATie) {

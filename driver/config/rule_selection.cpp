@@ -11,17 +11,16 @@ constexpr int kNoMatch = -1;
 constexpr int kAll = 0;
 constexpr int kThisOne = 1000;
 
-// How closely any of them chooses the rule. `ALL` and the beginning of a code leave out what is in preview.
-int Chosen(std::span<const std::string> selectors, const rules::Rule& rule, bool preview) {
-  int closest = kNoMatch;
-  for (const std::string& selector : selectors) closest = std::max(closest, Closeness(selector, rule));
-  return preview || rule.preview.empty() || closest == kThisOne ? closest : kNoMatch;
-}
-
 int Closest(std::span<const std::string> selectors, const rules::Rule& rule) {
   int closest = kNoMatch;
   for (const std::string& selector : selectors) closest = std::max(closest, Closeness(selector, rule));
   return closest;
+}
+
+// How closely any of them chooses the rule. `ALL` and the beginning of a code leave out what is in preview.
+int Chosen(std::span<const std::string> selectors, const rules::Rule& rule, bool preview) {
+  const int closest = Closest(selectors, rule);
+  return preview || rule.preview.empty() || closest == kThisOne ? closest : kNoMatch;
 }
 
 const std::string* FirstUnknown(std::span<const std::string> selectors) {
@@ -86,9 +85,13 @@ base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleCh
 
 bool ShowsOnlyCertain(const rules::Rule& rule, std::span<const RuleChoice> choices, bool preview) {
   if (preview || rule.preview_unless_certain.empty()) return false;
-  return std::ranges::none_of(choices, [&](const RuleChoice& choice) {
-    return (choice.select && Closest(*choice.select, rule) == kThisOne) || Closest(choice.extend, rule) == kThisOne;
-  });
+  bool is_named = false;
+  for (const RuleChoice& choice : choices) {
+    // A list replaces those before it.
+    if (choice.select) is_named = Closest(*choice.select, rule) == kThisOne;
+    is_named = is_named || Closest(choice.extend, rule) == kThisOne;
+  }
+  return !is_named;
 }
 
 }  // namespace allranks::config
