@@ -13,13 +13,46 @@
 #include "driver/cli/wording.h"
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
+#include "driver/pipeline/policy.h"
 
 namespace allranks::cli {
 namespace {
 
+// What the findings that a user sees tell of: lines that they name, and the files of those.
+struct Told {
+  std::set<std::pair<std::string_view, uint32_t>> lines;  // from one
+  std::set<std::string_view> files;
+
+  void Add(std::string_view path, uint32_t line) {
+    lines.emplace(path, line);
+    files.insert(path);
+  }
+};
+
+uint32_t LineOf(const source::SourceFile& file, uint32_t position) { return source::Locate(file, position).line + 1; }
+
+void AddPlacesOf(const findings::Finding& finding, const pipeline::Output& out, Told& told) {
+  const auto add = [&](source::Span span) {
+    if (span.file) told.Add(out.files[span.file].path, LineOf(out.files[span.file], span.begin));
+  };
+  add(finding.span);
+  for (const findings::Label& label : finding.labels) add(label.span);
+  if (!finding.witness) return;
+  for (const std::vector<witness::Op>& ops : finding.witness->ops) {
+    for (const witness::Op& op : ops) told.Add(op.at.uri, op.at.line);
+  }
+}
+
+// How sure a difference must be that no finding names, to be one of those that the findings of its file sum up.
+findings::Confidence LeastSummedUp(const pipeline::Policy& policy, std::string_view path) {
+  findings::Confidence least = policy.least;
+  for (const rules::Rule* rule : policy.certain) least = std::max(least, pipeline::LeastShown(policy, rule->code, path));
+  return least;
+}
+
 // A difference that is less sure than what is shown leaves its site undecided: neither flagged nor aligned.
 // So does one in a file of which no finding tells: its rule was not asked for there, or judged it less sure.
-reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence least, bool is_told_of) {
+reports::Site SiteOf(const traces::LedgerEntry& entry, const source::SourceFile& file, const pipeline::Policy& policy, const Told& told) {
   reports::Site site{entry.span, entry.name, reports::Verdict::Unknown, entry.reason, entry.assumptions};
   switch (entry.verdict) {
     case traces::SiteVerdict::Proven:
@@ -30,8 +63,10 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence leas
       break;
     case traces::SiteVerdict::Differs: {
       const findings::Confidence confidence = findings::ConfidenceOf(entry.assumptions);
-      if (confidence >= least && is_told_of) site.verdict = reports::Verdict::Flagged;
-      else if (confidence >= least) site.reason = "difference that no finding tells of";
+      const bool is_named = told.lines.contains({file.path, LineOf(file, entry.span.begin)}) && confidence >= policy.least;
+      const bool is_summed_up = confidence >= LeastSummedUp(policy, file.path);
+      if (is_named || (is_summed_up && told.files.contains(file.path))) site.verdict = reports::Verdict::Flagged;
+      else if (is_summed_up) site.reason = "difference that no finding tells of";
       else site.reason = std::string(findings::ToString(confidence)) + " difference, which is not shown";
       break;
     }
@@ -39,18 +74,6 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, findings::Confidence leas
       break;
   }
   return site;
-}
-
-// The files in which a finding names a place.
-void NoteFilesOf(const findings::Finding& finding, const pipeline::Output& out, std::set<std::string_view>& paths) {
-  if (finding.span.file) paths.insert(out.files[finding.span.file].path);
-  for (const findings::Label& label : finding.labels) {
-    if (label.span.file) paths.insert(out.files[label.span.file].path);
-  }
-  if (!finding.witness) return;
-  for (const std::vector<witness::Op>& ops : finding.witness->ops) {
-    for (const witness::Op& op : ops) paths.insert(op.at.uri);
-  }
 }
 
 // What could not be done, one line each.
@@ -115,7 +138,7 @@ std::vector<std::string> LimitsOf(const pipeline::Output& out) {
   std::vector<std::string> limits;
   for (const findings::Finding& finding : out.limits) {
     const source::SourceFile& file = out.files[finding.span.file];
-    const uint32_t line = source::Locate(file, finding.span.begin).line + 1;
+    const uint32_t line = LineOf(file, finding.span.begin);
     limits.push_back(fmt::format("{}:{}: {}", file.path, line, findings::Render(finding.message)));
   }
   return limits;
@@ -158,13 +181,13 @@ reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Option
                          .files_checked = out.files_requested, .suppressed = out.suppressed, .known = {}, .verdicts = {},
                          .version = Version(), .repository_path = {}};
   const pipeline::PathMap project(options.root, options.working_directory);
-  std::set<std::string_view> told_of;
-  for (const findings::Finding& finding : out.findings) NoteFilesOf(finding, out, told_of);
-  for (const findings::Suppressed& suppressed : out.suppressed) NoteFilesOf(suppressed.finding, out, told_of);
-  for (const findings::Finding& finding : known.findings()) NoteFilesOf(finding, out, told_of);
+  Told told;
+  for (const findings::Finding& finding : out.findings) AddPlacesOf(finding, out, told);
+  for (const findings::Suppressed& suppressed : out.suppressed) AddPlacesOf(suppressed.finding, out, told);
+  for (const findings::Finding& finding : known.findings()) AddPlacesOf(finding, out, told);
   for (const traces::LedgerEntry& entry : out.ledger) {
-    const std::string& path = out.files[entry.span.file].path;
-    report.ledger.push_back(SiteOf(entry, options.policies.Of(project.Relative(path)).least, told_of.contains(path)));
+    const source::SourceFile& file = out.files[entry.span.file];
+    report.ledger.push_back(SiteOf(entry, file, options.policies.Of(project.Relative(file.path)), told));
   }
   report.known = known.findings();
   report.has_baseline = known.compares();
