@@ -195,19 +195,22 @@ class Reader {
   void NoteMissingPaths(launch::LaunchFile& file) const {
     if (file.brings_files) return;
     const std::string folder(DirectoryOf(file.path));
+    // Whether the path is among those that are missing now.
     const auto note = [&](const Word& path) {
-      if (!path.IsKnown() || IsSaidElsewhere(file, path) || IsThere(Normalized(Join(folder, path.text()))) || IsThere(Normalized(path.text()))) return;
-      std::string meant = missing_.MeantBy(path.text(), folder, file.changes_folder);
+      if (!path.IsKnown() || IsSaidElsewhere(file, path) || IsThere(Normalized(Join(folder, path.text()))) || IsThere(Normalized(path.text()))) return false;
       const bool is_known = std::ranges::any_of(file.missing, [&](const launch::MissingPath& one) { return one.path.span() == path.span(); });
-      if (!meant.empty() && !is_known) file.missing.push_back({path, std::move(meant)});
+      if (is_known) return true;
+      std::string meant = missing_.MeantBy(path.text(), folder, file.changes_folder);
+      if (meant.empty()) return false;
+      file.missing.push_back({path, std::move(meant)});
+      return true;
     };
     for (launch::Job& job : file.jobs) {
       if (job.is_remote || line_reader_.IsElsewhere(job.cloned) || rules::AgentOf(job) == nullptr) continue;
       for (const Word& path : ReadBy(job.args)) {
         const bool is_config = path.span() == job.missing_config.span();
-        const size_t before = file.missing.size();
-        if (!is_config || !job.missing_config_of.empty()) note(path);
-        if (is_config && file.missing.size() > before) job.missing_config = {};
+        const bool is_noted = (!is_config || !job.missing_config_of.empty()) && note(path);
+        if (is_config && is_noted) job.missing_config = {};
       }
     }
     for (const launch::CalledScript& script : file.called) {
