@@ -23,8 +23,13 @@ def save(model):
     dist.all_reduce(model)
 `;
 
+const made = [];
+process.on('exit', () => made.forEach((folder) => fs.rmSync(folder, { recursive: true, force: true })));
+
+// Gone when the test ends.
 export function makeFolder(files) {
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'allranks-lsp-')));
+  made.push(folder);
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, name);
     fs.mkdirSync(path.dirname(file), { recursive: true });
