@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/objects/every_way.h"
 #include "analyzer/objects/meetings.h"
 #include "rules/finding_parts.h"
 
@@ -130,7 +131,7 @@ class Failures {
   }
 
   void Report(const Site& site, const std::optional<Meeting>& meeting, Confidence confidence, std::string what) {
-    if (!meeting || IsCaught(site) || IsCaught(meeting->parted)) return;
+    if (!meeting || IsCaught(site)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kAR116, Severity::Warning, confidence, site,
@@ -143,15 +144,31 @@ class Failures {
     sink_.push_back(std::move(finding));
   }
 
-  // In the function itself something expects it.
+  // On every way to the place something expects it, and goes on.
   bool IsCaught(const Site& site) const {
-    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::StmtId stmt = context_.index.StatementOf(site);
+    std::vector<FuncId> on_way;
+    size_t asked = 0;
+    return stmt && objects::IsOnEveryWay(context_.index, site.function, stmt, [&](FuncId function, ir::StmtId at) { return IsTried(function, at); }, on_way, asked);
+  }
+
+  bool IsTried(FuncId function, ir::StmtId stmt) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
     const ir::Module& module = context_.program.modules[module_id];
     const ir::Tree& tree = context_.index.tree(module_id);
-    for (ir::StmtId at = context_.index.StatementOf(site); at; at = tree.Parent(at)) {
-      if (module[at].kind == ir::StmtKind::Try && !ir::HandlersOf(module, module[at]).empty()) return true;
+    for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
+      if (module[at].kind != ir::StmtKind::Try) continue;
+      const auto handlers = ir::HandlersOf(module, module[at]);
+      const bool is_in_body = !handlers.empty() && module[stmt].begin < handlers.front().begin;
+      if (is_in_body && std::ranges::any_of(handlers, [&](const ir::Handler& handler) { return GoesOn(module, handler); })) return true;
     }
     return false;
+  }
+
+  // It does not end by an error in its turn.
+  bool GoesOn(const ir::Module& module, const ir::Handler& handler) const {
+    const std::span<const ir::StmtId> statements = module.statements(handler.body);
+    return statements.empty() || module[statements.back()].kind != ir::StmtKind::Raise;
   }
 
   const Context& context_;
