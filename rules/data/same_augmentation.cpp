@@ -135,7 +135,7 @@ class EqualWorkers {
     }
   }
 
-  // `worker_init_fn` seeds by the number of the worker alone. A data set of the project has to draw something.
+  // `worker_init_fn` seeds by the number of the worker alone.
   void VisitWorkersOfTheirNumber() {
     std::set<uint32_t> seeded;
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
@@ -144,17 +144,11 @@ class EqualWorkers {
       Site seed;
       if (worker_seeds_.Of(init, seed) != WorkerSeed::OfWorker) continue;
       const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
-      if ((draw == nullptr && IsOfProject(context_.values.MadeWith(loop.loader, "dataset"))) || !seeded.insert(seed.function.index).second) continue;
+      if (draw == nullptr || !seeded.insert(seed.function.index).second) continue;
       findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
-      if (draw != nullptr) AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Why, {"drawn for each sample", {}});
+      AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Why, {"drawn for each sample", {}});
       sink_.push_back(std::move(finding));
     }
-  }
-
-  bool IsOfProject(ValueId data_set) const {
-    if (!data_set) return false;
-    const std::vector<ValueId> leaves = context_.values.Leaves(data_set);
-    return std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values[leaf].kind == ValueKind::Instance; });
   }
 
   std::string_view NameOf(const Site& site) const {
