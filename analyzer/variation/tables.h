@@ -135,10 +135,10 @@ struct Tables {
 
   // What functions say to one another. While a function is evaluated all of it is noted in `log`.
   ValueId Read(TableId table, uint32_t owner, uint32_t key);
-  // Whether different values were recorded: then which of them holds is not known.
-  // What calls pass for a parameter: those in a job, or, if there are none, those of a process that is alone.
+  // What calls pass for a parameter: those in a job or, if there are none, those of a process that is alone.
   ValueId ReadParam(FuncId function, uint32_t index);
   bool IsParamJoined(FuncId function, uint32_t index);
+  // Whether different values were recorded, so that which of them holds is not known.
   bool IsJoined(TableId table, uint32_t owner, uint32_t key);
   void Record(TableId table, uint32_t owner, uint32_t key, ValueId value);
   // What the annotation of a parameter says it is: an object of a known or a project class. None if it says nothing.

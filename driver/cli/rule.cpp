@@ -16,7 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 // What keeps a rule from running.
 std::string Remark(const rules::Rule& rule) {
   if (!rule.preview.empty()) return " (in preview)";
-  if (!rule.preview_unless_certain.empty()) return " (in Python in preview unless certain)";
+  if (!rule.preview_unless_certain.empty()) return " (in Python only what is certain; the rest in preview)";
   return rule.on_by_default ? "" : " (off by default)";
 }
 

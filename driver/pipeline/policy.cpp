@@ -35,7 +35,7 @@ void ApplyPolicy(const Options& options, const PathMap& paths, const source::Sou
 
 findings::Confidence LeastShown(const Policy& policy, std::string_view code, std::string_view path) {
   const bool is_in_preview = IsPythonName(path) && std::ranges::any_of(policy.certain, [&](const rules::Rule* rule) { return rule->code == code; });
-  // Who asks for what is possible gets what is less sure than wanted in any case.
+  // Who asks for *possible* findings gets all of them.
   return is_in_preview && policy.least != findings::Confidence::Possible ? findings::Confidence::Certain : policy.least;
 }
 

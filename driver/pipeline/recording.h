@@ -1,4 +1,4 @@
-// What a run asks of the disk, and what it is told: a run that is told the same finds the same.
+// What a run reads from the disk. A later run for which the disk gives the same answers has the same findings.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ findings::Text HelpForMisread(const MisreadLine& line) {
   return {};
 }
 
-// Where only the scheduler is asked, somebody may run the file by the shell: the more so if it is called as a script of the shell.
+// What only the scheduler refuses does no harm where somebody runs the file with a shell, which a name in `.sh` suggests.
 Confidence HowSureOfMisread(MisreadAs as, std::string_view path) {
   const bool is_of_slurm = as == MisreadAs::LateDirective || as == MisreadAs::NoInterpreter;
   const bool is_guessed = as == MisreadAs::OneElement || as == MisreadAs::DoubledProgram;
