@@ -118,21 +118,27 @@ bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t num
          !IsGivenElse(module, program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a)), number);
 }
 
-bool LaunchedOptions::MayStart(const LaunchLine& line, ir::ModuleId module) const {
-  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
-    if (!line.MayStart(program_.infos[ir::ModuleId{m}].path)) continue;
-    if (std::ranges::count(neighbourhood_.UsedBy(ir::ModuleId{m}), module) > 0) return true;
+template <class IsWanted>
+std::vector<const LaunchLine*> LaunchedOptions::LinesOf(ir::ModuleId module, const IsWanted& is_wanted) const {
+  std::vector<const LaunchLine*> lines;
+  for (const LaunchLine& line : lines_) {
+    if (is_wanted(line)) lines.push_back(&line);
   }
-  return false;
+  if (lines.empty()) return lines;
+  const std::vector<ir::ModuleId> users = neighbourhood_.UsersOf(module);
+  std::erase_if(lines, [&](const LaunchLine* line) {
+    return std::ranges::none_of(users, [&](ir::ModuleId user) { return line->MayStart(program_.infos[user].path); });
+  });
+  return lines;
 }
 
 bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, int64_t number) const {
-  return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
-    const bool gives = std::ranges::any_of(line.options, [&](const GivenOption& given) {
+  const auto gives = [&](const LaunchLine& line) {
+    return std::ranges::any_of(line.options, [&](const GivenOption& given) {
       return base::OptionAttribute(given.name) == name && given.value != std::to_string(number);
     });
-    return gives && MayStart(line, module);
-  });
+  };
+  return !LinesOf(module, gives).empty();
 }
 
 std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId value) const {
@@ -140,13 +146,12 @@ std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId v
   if (declarations.empty()) return {};
   const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a));
   std::set<std::string> texts;
-  bool has_line = false;
   bool is_left = false;
-  for (const LaunchLine& line : lines_) {
-    if (!MayStart(line, module)) continue;
-    has_line = true;
-    const auto given = std::ranges::find_if(line.options, [&](const GivenOption& option) { return base::OptionAttribute(option.name) == name; });
-    if (given == line.options.end()) is_left = true;
+  const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
+  const bool has_line = !lines.empty();
+  for (const LaunchLine* line : lines) {
+    const auto given = std::ranges::find_if(line->options, [&](const GivenOption& option) { return base::OptionAttribute(option.name) == name; });
+    if (given == line->options.end()) is_left = true;
     else if (!given->value) return {};
     else texts.insert(*given->value);
   }
@@ -160,27 +165,27 @@ std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId v
 }
 
 bool LaunchedOptions::ComposesElse(ir::ModuleId module, const std::function<bool(std::string_view)>& is_setting) const {
-  return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
-    const bool composes = std::ranges::any_of(line.options, [&](const GivenOption& given) {
+  const auto composes = [&](const LaunchLine& line) {
+    return std::ranges::any_of(line.options, [&](const GivenOption& given) {
       const std::string_view name = given.name;
       if (name.starts_with('-')) return name.starts_with("--config-") || name == "-cn" || name == "-cp" || name == "-cd";
       return name.find('/') != std::string_view::npos || (name.find('.') == std::string_view::npos && !is_setting(name));
     });
-    return composes && MayStart(line, module);
-  });
+  };
+  return !LinesOf(module, composes).empty();
 }
 
 bool LaunchedOptions::GivesElse(ir::ModuleId module, std::span<const std::string> keys, std::string_view text) const {
   std::string whole;
   for (const std::string& key : keys) whole += (whole.empty() ? "" : ".") + key;
-  return std::ranges::any_of(lines_, [&](const LaunchLine& line) {
-    const bool gives = std::ranges::any_of(line.options, [&](const GivenOption& given) {
+  const auto gives = [&](const LaunchLine& line) {
+    return std::ranges::any_of(line.options, [&](const GivenOption& given) {
       const std::string_view name = std::string_view(given.name).substr(std::min(given.name.find_first_not_of("-+~"), given.name.size()));
       const bool is_above = whole.size() > name.size() && whole.starts_with(name) && whole[name.size()] == '.';
       return !name.empty() && ((name == whole && given.value != text) || is_above);
     });
-    return gives && MayStart(line, module);
-  });
+  };
+  return !LinesOf(module, gives).empty();
 }
 
 }  // namespace allranks::objects

@@ -51,7 +51,9 @@ class LaunchedOptions {
 
  private:
   bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, const std::function<bool(ValueId)>& also, int depth) const;
-  bool MayStart(const LaunchLine& line, ir::ModuleId module) const;
+  // The wanted lines that start a program with a module, or may.
+  template <class IsWanted>
+  std::vector<const LaunchLine*> LinesOf(ir::ModuleId module, const IsWanted& is_wanted) const;
   std::vector<ValueId> Passed(FuncId function, uint32_t param) const;
   void AddCall(ir::ModuleId module, ir::ExprId call);
   void AddFields(ir::ModuleId module);
