@@ -39,7 +39,7 @@ class Loaders {
     if (!context_.loading.SamplersOf(loop.loader).empty() || !whole_.IsInOneOrder(loop.loader, loop.iterable.function)) return;
     if (MayBePrepared(loop)) return;
     const std::vector<Site> made = MadeAt(loop);
-    if (made.size() != 1 || IsSeenTwice(made[0])) return;
+    if (made.size() != 1 || IsDealtOutElse(loop.loader, made[0]) || IsSeenTwice(made[0])) return;
     Finding finding = FindingAt(
         context_, kAR302, Severity::Error, Confidence::Likely, made[0],
         {"the model's gradients are averaged over the ranks, but this loader has no distributed sampler: every "
@@ -136,6 +136,16 @@ class Loaders {
 
   bool IsOfProgram(FuncId function, FuncId other) {
     return calls_.IsOneProgram(context_.program.funcs[function].module, context_.program.funcs[other].module);
+  }
+
+  // `if distributed: loader = DataLoader(data, sampler=DistributedSampler(data))`: this one is for where the test fails.
+  bool IsDealtOutElse(ValueId loader, const Site& made) const {
+    const ValueId data_set = context_.values.MadeWith(loader, "dataset");
+    return data_set && std::ranges::any_of(context_.loading.made_loaders(), [&](const KnownCall& other) {
+      if (other.function != made.function || other.expr == made.expr) return false;
+      const ValueId value = context_.loading.ValueOf(other);
+      return context_.values.MadeWith(value, "dataset") == data_set && context_.loading.IsDealtOut(value);
+    });
   }
 
   // A variable that a nested function reads stands for the loader before and after a framework has prepared it.
@@ -292,6 +302,7 @@ for batch in loader:
 * The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it
   goes over it.
 * Lightning is told to make no sampler, and the program makes distributed samplers itself.
+* The same function makes another loader of the data set, with a distributed sampler: this one is for a single process.
 * Nothing is trained in the loop, and no sampler was made for the data set.
 
 ## Fix

@@ -54,10 +54,11 @@ class Ratios {
     return (node.flags & variation::kReduced) != 0 && node.axes.empty();
   }
 
-  // It differs with the batches of a rank, and nobody has made it equal.
+  // It differs with the batches of a rank, and nobody has made it equal, or taken it times the number of ranks.
   bool IsOfItsShare(ValueId value) const {
     const variation::Value& node = context_.facts.values_store[value];
-    return node.axes.has(knowledge::Axis::Data) && (node.flags & variation::kReduced) == 0;
+    const bool counts_ranks = context_.values.Mentions(value, knowledge::Coordinate::WorldSize) || context_.values.Mentions(value, knowledge::Coordinate::GroupSize);
+    return node.axes.has(knowledge::Axis::Data) && (node.flags & variation::kReduced) == 0 && !counts_ranks;
   }
 
   // `self.total`, `sums["loss"]`: what is added to it is seen.
@@ -343,6 +344,7 @@ accuracy = correct / seen
 
 ## When it is silent
 
+* The count of this rank is multiplied by the number of ranks, which have batches of one size.
 * The other side is the same on all ranks: a length, a constant, the world size.
 * A field or an item, or the table it is in, is handed to some other call: that may reduce it.
 * The quotient is a loss of which gradients are computed.
