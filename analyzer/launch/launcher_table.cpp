@@ -120,6 +120,20 @@ VariableFamily ReadFamily(const toml::table& table) {
   return family;
 }
 
+TorchBound ReadBound(const toml::table& table) {
+  constexpr int kAllPatches = 999;
+  TorchBound bound{.names = Texts(table, "names"), .steps = {}};
+  const toml::array* steps = table["newest"].as_array();
+  if (steps == nullptr) return bound;
+  for (const toml::node& node : *steps) {
+    const toml::array& step = *node.as_array();
+    const std::optional<Release> last = ReleaseIn(step.get(0)->value_or(std::string()), kAllPatches);
+    const std::optional<Version> torch = VersionIn(step.get(1)->value_or(std::string()));
+    if (last && torch) bound.steps.push_back({*last, *torch});
+  }
+  return bound;
+}
+
 // The last name of a path: "/opt/conda/bin/torchrun" is torchrun.
 std::string_view NameOfPath(std::string_view word) {
   const size_t slash = word.rfind('/');
@@ -139,6 +153,11 @@ std::string WithDashes(std::string_view name) {
 const KeyEntry* ConfigTable::Find(std::string_view path) const {
   const auto found = std::ranges::find(keys, path, &KeyEntry::path);
   return found == keys.end() ? nullptr : &*found;
+}
+
+std::optional<Version> TorchBound::NewestTorch(const Release& release) const {
+  const auto found = std::ranges::find_if(steps, [&](const Step& step) { return release <= step.last; });
+  return found == steps.end() ? std::nullopt : std::optional(found->torch);
 }
 
 base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view text) {
@@ -170,6 +189,7 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
   each("argument", [&](const toml::table& table) {
     for (std::string& argument : Texts(table, "names")) device_arguments_.push_back(std::move(argument));
   });
+  each("torch_bound", [&](const toml::table& table) { torch_bounds_.push_back(ReadBound(table)); });
   each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
     pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored"), .absent = TextIn(table, "absent"), .excludes = BoolIn(table, "excludes")});

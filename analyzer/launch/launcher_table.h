@@ -87,6 +87,19 @@ struct PairEntry {
   bool excludes = false;            // they are two settings, of which only one may be on
 };
 
+// A package with releases that need a PyTorch that is no newer.
+struct TorchBound {
+  struct Step {
+    Release last;                   // of the package, of those that this step is about
+    Version torch;                  // the newest PyTorch with them
+  };
+  std::vector<std::string> names;
+  std::vector<Step> steps;          // oldest first
+
+  // Nothing: any, or it is not known.
+  std::optional<Version> NewestTorch(const Release& release) const;
+};
+
 class LauncherTables {
  public:
   // Adds what a file says. An error names the file and the line.
@@ -103,6 +116,7 @@ class LauncherTables {
   const std::deque<LauncherTable>& launchers() const { return launchers_; }
   const std::vector<PairEntry>& pairs() const { return pairs_; }
   const VariableNames& variable_names() const { return variable_names_; }
+  const std::vector<TorchBound>& torch_bounds() const { return torch_bounds_; }
   // Arguments of scripts with which a program takes devices beside those of its ranks: "--use_vllm".
   const std::vector<std::string>& device_arguments() const { return device_arguments_; }
 
@@ -116,6 +130,7 @@ class LauncherTables {
   std::vector<KeyAbout> abouts_;
   VariableNames variable_names_;
   std::vector<std::string> device_arguments_;
+  std::vector<TorchBound> torch_bounds_;
 };
 
 // The option of a table that a word such as "--nproc_per_node" names.

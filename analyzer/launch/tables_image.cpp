@@ -12,6 +12,24 @@ void Fields(T& it, Visit& visit) {
   visit(major_number, minor_number);
 }
 
+template <Is<Release> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [major_number, minor_number, patch] = it;
+  visit(major_number, minor_number, patch);
+}
+
+template <Is<TorchBound::Step> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [last, torch] = it;
+  visit(last, torch);
+}
+
+template <Is<TorchBound> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [names, steps] = it;
+  visit(names, steps);
+}
+
 template <Is<UnreadVariable> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [name, in, instead] = it;
@@ -77,7 +95,8 @@ void Fields(T& it, Visit& visit) {
 
 template <class Self, class Visit>
 void TablesImage::VisitAll(Self& self, Visit& visit) {
-  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.abouts_, self.variable_names_, self.device_arguments_);
+  visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.abouts_, self.variable_names_, self.device_arguments_,
+        self.torch_bounds_);
 }
 
 std::string TablesImage::Of(const LauncherTables& tables) {

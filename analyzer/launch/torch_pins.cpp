@@ -11,7 +11,9 @@
 namespace allranks::launch {
 namespace {
 
+constexpr std::string_view kTorch = "torch";
 constexpr Version kAny{.major = 1000, .minor = 0};
+constexpr std::array<std::string_view, 4> kPinned = {"===", "==", "<=", "="};
 // The last of a series: what `<2` allows.
 constexpr int kLast = 99;
 
@@ -47,7 +49,7 @@ std::optional<Version> TakeBound(std::string_view& text) {
 }
 
 // Images of NVIDIA are numbered by year and month: `pytorch:20.11-py3`. Nothing: it is no release of PyTorch.
-std::optional<Version> ReleaseIn(std::string_view text) {
+std::optional<Version> TorchIn(std::string_view text) {
   constexpr int kFirstYear = 17;
   const std::optional<Version> version = VersionIn(text);
   return version && version->major < kFirstYear ? version : std::nullopt;
@@ -55,7 +57,7 @@ std::optional<Version> ReleaseIn(std::string_view text) {
 
 // What follows the name of the package: `==1.7.1`, ` >= 1.8, < 1.10`, `:1.7.1-cuda11.0` of an image.
 std::optional<Version> Newest(std::string_view rest, bool is_image) {
-  if (is_image) return rest.starts_with(":") ? ReleaseIn(rest.substr(1)) : std::nullopt;
+  if (is_image) return rest.starts_with(":") ? TorchIn(rest.substr(1)) : std::nullopt;
   std::string_view start = rest;
   SkipBlanks(start);
   if (start.empty() || std::string_view("=<>~!").find(start[0]) == std::string_view::npos) return std::nullopt;
@@ -70,6 +72,16 @@ std::optional<Version> Newest(std::string_view rest, bool is_image) {
   return newest.value_or(kAny);
 }
 
+// The release that a requirement names as the only or the last one: `==1.3.13`, `<=0.3.4`, `=0.8.2` of conda.
+std::optional<Release> LastAllowed(std::string_view rest) {
+  SkipBlanks(rest);
+  const auto op = std::ranges::find_if(kPinned, [&](std::string_view one) { return rest.starts_with(one); });
+  if (op == kPinned.end()) return std::nullopt;
+  rest.remove_prefix(op->size());
+  SkipBlanks(rest);
+  return ReleaseIn(rest);
+}
+
 bool IsDocument(std::string_view name) { return name.ends_with(".md"); }
 
 // `PyTorch 1.4.0` in prose; `PyTorch 1.4+` and `PyTorch 1.4 or later` allow all behind it. Nothing: no version follows.
@@ -82,7 +94,7 @@ std::optional<Version> NewestInProse(std::string_view rest) {
   if (digit == 0 || digit == std::string_view::npos || rest.substr(0, digit).find(' ') == std::string_view::npos) return std::nullopt;
   rest.remove_prefix(digit);
   std::string_view behind = rest.substr(std::min(rest.find_first_not_of("0123456789.x"), rest.size()));
-  const std::optional<Version> version = ReleaseIn(rest);
+  const std::optional<Version> version = TorchIn(rest);
   std::string_view number = rest.substr(0, rest.size() - behind.size());
   while (number.ends_with('.')) number.remove_suffix(1);
   if (!version || number.find('.') == std::string_view::npos) return std::nullopt;
@@ -126,23 +138,34 @@ bool TellsRequirements(std::string_view name) {
   return is_text || is_conda || is_document || name.starts_with("Dockerfile") || IsPackagingName(name);
 }
 
-void TorchPins::Note(std::string_view path, std::string_view written) {
-  constexpr std::string_view kName = "torch";
+void TorchPins::Note(std::string_view path, std::string_view written, std::span<const TorchBound> bounds) {
   const bool is_document = IsDocument(path);
   const std::string text_of_document = is_document ? base::Lowered(written) : std::string();
   const std::string_view text = is_document ? std::string_view(text_of_document) : written;
-  for (size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
+  for (size_t at = text.find(kTorch); at != std::string_view::npos; at = text.find(kTorch, at + 1)) {
     const size_t begin = at >= 2 && text.substr(at - 2, 2) == "py" ? at - 2 : at;
     const char before = begin == 0 ? '\n' : text[begin - 1];
     const bool is_image = before == '/';
     if (IsPartOfName(before)) continue;
-    const std::string_view rest = text.substr(at + kName.size(), 80);
+    const std::string_view rest = text.substr(at + kTorch.size(), 80);
     std::optional<Version> newest = Newest(rest, is_image);
     if (!newest && is_document) newest = NewestInProse(rest);
-    if (!newest) continue;
-    const auto [known, is_new] = newest_.try_emplace(std::string(FolderToldOf(path)), *newest);
-    if (!is_new) known->second = std::max(known->second, *newest);
+    if (newest) Add(path, std::string(kTorch), *newest);
   }
+  for (const TorchBound& bound : bounds) {
+    for (const std::string& name : bound.names) {
+      for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+        if (at > 0 && IsPartOfName(text[at - 1])) continue;
+        const std::optional<Release> release = LastAllowed(text.substr(at + name.size(), 80));
+        if (release) Add(path, bound.names.front(), bound.NewestTorch(*release).value_or(kAny));
+      }
+    }
+  }
+}
+
+void TorchPins::Add(std::string_view path, const std::string& package, Version newest) {
+  const auto [known, is_new] = newest_[std::string(FolderToldOf(path))].try_emplace(package, newest);
+  if (!is_new) known->second = std::max(known->second, newest);
 }
 
 std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
@@ -150,7 +173,10 @@ std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
   do {
     folder = base::FolderOf(folder);
     const auto known = newest_.find(folder);
-    if (known != newest_.end()) return known->second == kAny ? std::nullopt : std::optional(known->second);
+    if (known == newest_.end()) continue;
+    Version newest = kAny;
+    for (const auto& [package, allowed] : known->second) newest = std::min(newest, allowed);
+    return newest == kAny ? std::nullopt : std::optional(newest);
   } while (!folder.empty());
   return std::nullopt;
 }

@@ -1,13 +1,15 @@
 // Which PyTorch a project may be run with, as far as the files say that tell what to install: requirements, environments of conda,
 // packaging, Dockerfiles and READMEs. Of several statements in one folder the newest release counts, and a statement without
-// an upper bound allows all.
+// an upper bound allows all. A release of another package that is pinned may allow less (knowledge/launch/torch_bounds.toml).
 #pragma once
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "analyzer/launch/launcher_table.h"
 #include "analyzer/launch/version.h"
 
 namespace allranks::launch {
@@ -19,13 +21,17 @@ bool TellsRequirements(std::string_view name);
 
 class TorchPins {
  public:
-  // Reads what a file says of PyTorch. `path` is relative to the root.
-  void Note(std::string_view path, std::string_view text);
+  // Reads what a file says of PyTorch, and of packages that bound it. `path` is relative to the root.
+  void Note(std::string_view path, std::string_view text, std::span<const TorchBound> bounds);
   // The newest release that the nearest folder allows which says anything; nothing: any.
   std::optional<Version> NewestFor(std::string_view path) const;
 
  private:
-  std::map<std::string, Version, std::less<>> newest_;   // by folder
+  using ByFolder = std::map<std::string, std::map<std::string, Version>, std::less<>>;  // by folder and package
+
+  void Add(std::string_view path, const std::string& package, Version newest);
+
+  ByFolder newest_;
 };
 
 }  // namespace allranks::launch

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace allranks::launch {
 namespace {
 
@@ -11,7 +13,7 @@ using testing::Optional;
 
 std::optional<Version> Newest(std::string_view text) {
   TorchPins pins;
-  pins.Note("requirements.txt", text);
+  pins.Note("requirements.txt", text, {});
   return pins.NewestFor("scripts/train.sh");
 }
 
@@ -29,7 +31,7 @@ TEST(TorchPinsTest, UpperBounds) {
 TEST(TorchPinsTest, ProseOfPages) {
   const auto said = [](std::string_view text) {
     TorchPins pins;
-    pins.Note("docs/install.md", text);
+    pins.Note("docs/install.md", text, {});
     return pins.NewestFor("scripts/train.sh");
   };
   EXPECT_THAT(said("* Pytorch 1.4.0\n"), Optional(Version{1, 4}));
@@ -54,9 +56,9 @@ TEST(TorchPinsTest, NoBound) {
 
 TEST(TorchPinsTest, TheNewestOfAFolderAndTheNearestFolder) {
   TorchPins pins;
-  pins.Note("README.md", "pip install torch==1.7.1");
-  pins.Note("requirements.txt", "torch==1.13.0");
-  pins.Note("old/requirements.txt", "torch==1.5");
+  pins.Note("README.md", "pip install torch==1.7.1", {});
+  pins.Note("requirements.txt", "torch==1.13.0", {});
+  pins.Note("old/requirements.txt", "torch==1.5", {});
   EXPECT_THAT(pins.NewestFor("run.sh"), Optional(Version{1, 13}));
   EXPECT_THAT(pins.NewestFor("old/scripts/run.sh"), Optional(Version{1, 5}));
   EXPECT_THAT(pins.NewestFor("older/run.sh"), Optional(Version{1, 13}));
@@ -65,11 +67,32 @@ TEST(TorchPinsTest, TheNewestOfAFolderAndTheNearestFolder) {
 // NVIDIA counts years and months, and what makes an environment lies in a folder of its own.
 TEST(TorchPinsTest, ImagesOfNvidiaAndFoldersAside) {
   TorchPins pins;
-  pins.Note("README.md", "docker run nvcr.io/nvidia/pytorch:20.11-py3");
-  pins.Note("requirements.txt", "torch==1.7.0");
-  pins.Note("sub/envs/docker/Dockerfile", "RUN pip install torch==1.5.0+cu101");
+  pins.Note("README.md", "docker run nvcr.io/nvidia/pytorch:20.11-py3", {});
+  pins.Note("requirements.txt", "torch==1.7.0", {});
+  pins.Note("sub/envs/docker/Dockerfile", "RUN pip install torch==1.5.0+cu101", {});
   EXPECT_THAT(pins.NewestFor("run.sh"), Optional(Version{1, 7}));
   EXPECT_THAT(pins.NewestFor("sub/scripts/run.sh"), Optional(Version{1, 5}));
+}
+
+// A pinned package that works with older releases only bounds what `torch>=1.4` leaves open.
+TEST(TorchPinsTest, OtherPackages) {
+  const std::vector<TorchBound> bounds = {
+      {.names = {"torchvision"}, .steps = {{{0, 7, 999}, {1, 6}}, {{0, 8, 999}, {1, 7}}}},
+      {.names = {"mmcv-full", "mmcv"}, .steps = {{{1, 4, 4}, {1, 10}}}}};
+  const auto newest = [&](std::string_view text) {
+    TorchPins pins;
+    pins.Note("requirements.txt", text, bounds);
+    return pins.NewestFor("train.sh");
+  };
+  EXPECT_THAT(newest("torch>=1.4\ntorchvision==0.8.2"), Optional(Version{1, 7}));
+  EXPECT_THAT(newest("torchvision=0.7.0=py38"), Optional(Version{1, 6}));
+  EXPECT_THAT(newest("mmcv-full==1.4.4"), Optional(Version{1, 10}));
+  EXPECT_THAT(newest("mmcv<=1.3.9"), Optional(Version{1, 10}));
+  EXPECT_THAT(newest("mmcv-full==1.4.8"), Eq(std::nullopt));
+  EXPECT_THAT(newest("mmcv>=1.3.9"), Eq(std::nullopt));
+  EXPECT_THAT(newest("torch==1.5.0\ntorchvision==0.8.2"), Optional(Version{1, 5}));
+  EXPECT_THAT(newest("torchvision==0.8.2\ntorchvision==0.20.0"), Eq(std::nullopt));
+  EXPECT_THAT(newest("my-mmcv==1.3"), Eq(std::nullopt));
 }
 
 TEST(TorchPinsTest, NamesOfFiles) {

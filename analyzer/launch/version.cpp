@@ -13,4 +13,15 @@ std::optional<Version> VersionIn(std::string_view text) {
   return version;
 }
 
+std::optional<Release> ReleaseIn(std::string_view text, int patch) {
+  const std::optional<Version> version = VersionIn(text);
+  if (!version) return std::nullopt;
+  Release release{version->major, version->minor, patch};
+  const std::string_view numbers = text.substr(0, text.find_first_not_of("0123456789."));
+  const size_t first = numbers.find('.');
+  const size_t second = first == std::string_view::npos ? first : numbers.find('.', first + 1);
+  if (second != std::string_view::npos) std::from_chars(numbers.data() + second + 1, numbers.data() + numbers.size(), release.patch);
+  return release;
+}
+
 }  // namespace allranks::launch

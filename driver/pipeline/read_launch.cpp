@@ -84,7 +84,7 @@ class Reader {
   }
   void ReadPins() {
     for (const std::string& path : scan_.files.requirements) {
-      if (const std::optional<std::string> text = TextOf(in_, path)) launches_.pins.Note(path, *text);
+      if (const std::optional<std::string> text = TextOf(in_, path)) launches_.pins.Note(path, *text, launches_.tables.torch_bounds());
     }
   }
 
