@@ -8,8 +8,8 @@ namespace {
 class KnownTestsTest : public ObjectsTest {
  protected:
   // Whether what is handed to `asked(...)` may be made with `wanted` there; the function has the parameters `train`, `mode` and `x`.
-  bool MayBe(const std::string& body) {
-    Read("wanted = 77\ndef f(train, mode, x):\n" + body);
+  bool MayBe(const std::string& body, pipeline::Memory* memory = nullptr) {
+    Read("wanted = 77\ndef f(train, mode, x):\n" + body, memory);
     const Reach reach(program(), knowledge(), facts(), index());
     KnownTests tests(program(), facts(), reach);
     const Site asked = Asked();
@@ -44,6 +44,24 @@ TEST_F(KnownTestsTest, PartsOfACondition) {
   EXPECT_TRUE(MayBe("  a = 77 if train or x else 78\n  if not train:\n    asked(a)\n"));
   EXPECT_FALSE(MayBe("  a = 77 if train else 78\n  if x and not train:\n    asked(a)\n"));
   EXPECT_TRUE(MayBe("  a = 77 if train else 78\n  if x or not train:\n    asked(a)\n"));
+}
+
+// What a function is handed, as its first caller hands it over, is no longer all there is once another caller was seen.
+TEST_F(KnownTestsTest, WhatAllCallersPass) {
+  const std::string f = "  b = 1 if train else 2\n  kept.append(b)\n  a = 77 if settings.train else 78\n  if not train:\n    asked(a)\n";
+  const std::string shared = "kept = []\nsettings = read()\n";
+  const std::string one = f + shared + "def g():\n  f(settings.train, 0, 0)\n";
+  const std::string two = f + shared + "def g():\n  f(settings.train, 0, 0)\n  f(False, 0, 0)\n";
+  EXPECT_FALSE(MayBe(one));
+  EXPECT_TRUE(MayBe(two));
+  pipeline::Memory memory;
+  EXPECT_FALSE(MayBe(one, &memory));
+  EXPECT_FALSE(MayBe(one + "  kept.clear()\n", &memory));
+  EXPECT_TRUE(MayBe(two, &memory));
+  EXPECT_TRUE(MayBe(two + "  kept.clear()\n", &memory));
+  EXPECT_FALSE(MayBe(one, &memory));
+  EXPECT_EQ(memory.variation.update(), 5u);
+  EXPECT_EQ(memory.variation.begun_at(), 1u);
 }
 
 }  // namespace

@@ -15,12 +15,13 @@ namespace allranks::objects {
 
 class ObjectsTest : public ::testing::Test {
  protected:
-  void Read(std::string text) {
+  // `memory`: of what was read with it before, which is followed where it can be.
+  void Read(std::string text, pipeline::Memory* memory = nullptr) {
     // Files that mention no library are not parsed.
     const source::MemoryFileSystem files({{"train.py", "import torch.distributed as dist\ndist.barrier()\n" + std::move(text)}});
     pipeline::Options options;
     options.paths = {"train.py"};
-    const base::Result<pipeline::Output> output = pipeline::Run(options, files, analysed_);
+    const base::Result<pipeline::Output> output = pipeline::Run(options, files, analysed_, memory);
     ASSERT_TRUE(output.has_value()) << output.error().message;
     ASSERT_EQ(analysed_.program.modules.size(), 1u);
     index_ = std::make_unique<ProgramIndex>(analysed_.program, *analysed_.knowledge, analysed_.facts);

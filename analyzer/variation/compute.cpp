@@ -148,6 +148,7 @@ void RunRounds(Tables& tables) {
   const size_t kept = tables.facts.values.size();
   for (tables.round = 1; tables.round <= kMostRounds; ++tables.round) {
     tables.facts.values.resize(kept);
+    tables.store.ForgetClosed();
     for (uint32_t m = 0; m < program.modules.size(); ++m) {
       EvaluateFunction(tables, program.func(ir::ModuleId{m}, ir::kTopLevel));
     }

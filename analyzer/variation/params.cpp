@@ -251,7 +251,9 @@ void Tables::NoteConditions(ValueId open, const std::function<ValueId(ValueId)>&
     if (store[at].kind != ValueKind::Select || !store.has_param(kids[0])) continue;
     const ValueId closed = close(kids[0]);
     const bool is_setting = !store.has_param(closed) && store.axes(closed).empty() && !IsConstant(store[closed]);
-    if (is_setting) store.NoteClosed(closed, kids[0]);
+    if (!is_setting) continue;
+    store.NoteClosed(closed, kids[0]);
+    if (log != nullptr) log->closed.emplace_back(closed, kids[0]);
   }
 }
 

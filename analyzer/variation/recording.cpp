@@ -67,11 +67,13 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     facts.made = log.made;
     facts.param_made_uniform = log.param_made_uniform;
     tables.effects[function.index] = log.effects;
+    for (const auto& [closed, open] : log.closed) tables.store.NoteClosed(closed, open);
     facts.evaluated = true;
   } else {
     was_evaluated_[function.index] = true;
     tables.log = &log;
     log.events.clear();
+    log.closed.clear();
     log.is_whole = false;
     try {
       FunctionEvaluator(tables, function).Run();
@@ -87,6 +89,9 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     log.made = facts.made;
     log.param_made_uniform = facts.param_made_uniform;
     log.effects = tables.effects[function.index];
+    std::ranges::sort(log.closed);
+    log.closed.erase(std::ranges::unique(log.closed).begin(), log.closed.end());
+    log.closed.shrink_to_fit();
     log.is_whole = true;
     log.events.shrink_to_fit();
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/variation/effects.h"
@@ -70,6 +71,7 @@ class Log {
   std::vector<std::pair<base::NameId, ValueId>> made;
   std::vector<bool> param_made_uniform;
   Effects effects;  // of Tables
+  std::vector<std::pair<ValueId, ValueId>> closed;  // of ValueStore::NoteClosed
   bool is_whole = false;
 };
 

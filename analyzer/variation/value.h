@@ -297,8 +297,9 @@ class ValueStore {
   using Memo = std::unordered_map<uint32_t, ValueId>;
   ValueId Substitute(ValueId value, FuncId function, std::span<const ValueId> arguments, Memo& memo);
   // A condition as its function asks it (`open`) and as it is seen from outside, where each parameter is what all callers pass: on a
-  // way through that function both come out the same.
+  // way through that function both come out the same. What an earlier round saw from outside is forgotten: it did not know all callers.
   void NoteClosed(ValueId closed, ValueId open);
+  void ForgetClosed() { open_.clear(); }
   // The one condition that was seen so from outside; none if there are several.
   ValueId OpenOf(ValueId closed) const {
     const auto known = open_.find(closed.index);
