@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "analyzer/binding/receiver.h"
 #include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
@@ -123,7 +124,7 @@ ir::ExprId EvaluationLoops::HandedToGenerator(ir::ModuleId module_id, ir::ExprId
   const auto found = std::ranges::find(params, param, &ir::Param::name);
   if (!param || found == params.end()) return ir::ExprId::None();
   const size_t at = static_cast<size_t>(found - params.begin());
-  const size_t first = program_.funcs[fact->function].owner ? 1 : 0;
+  const size_t first = binding::HasReceiver(program_, fact->function) ? 1 : 0;
   for (uint32_t i = 0; i < ir::ArgCount(outer, outer[call]); ++i) {
     const ir::Arg arg = ir::ArgAt(outer, outer[call], i);
     if (arg.kind == ir::ArgKind::Keyword ? arg.keyword == param : arg.kind == ir::ArgKind::Positional && first + i == at) return arg.value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/binding/receiver.h"
 #include "analyzer/ir/walk.h"
 
 namespace allranks::objects {
@@ -13,7 +14,7 @@ FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, F
       items_(std::move(items)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::Function& node = program.function(function);
-  if (program.funcs[function].owner && !node.params.empty()) self_ = node.params[0].name;
+  if (binding::HasReceiver(program, function) && !node.params.empty()) self_ = node.params[0].name;
   const ir::ModuleId module_id = program.funcs[function].module;
   std::vector<ir::StmtId> stmts;
   for (uint32_t i = 0; i < module_.stmts.size(); ++i) {

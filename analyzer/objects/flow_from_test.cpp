@@ -54,6 +54,8 @@ TEST_F(FlowFromTest, KeysAreNotMadeOfTheValues) {
 TEST_F(FlowFromTest, AnObjectThatIsHandedToItself) {
   EXPECT_EQ(Known("class A:\n  def f(self):\n    self.note(make())\n    asked(self.name)\n"), "");
   EXPECT_EQ(Known("class A:\n  def f(self):\n    self.meter.update(make())\n    asked(self.meter.mean)\n"), "total");
+  EXPECT_EQ(Known("class A:\n  @classmethod\n  def f(cls):\n    cls.note(make())\n    asked(cls.name)\n"), "");
+  EXPECT_EQ(Known("class A:\n  @staticmethod\n  def f(meter):\n    meter.update(make())\n    asked(meter.mean)\n"), "total");
 }
 
 }  // namespace

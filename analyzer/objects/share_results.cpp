@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/binding/receiver.h"
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/definition_names.h"
 #include "analyzer/objects/evaluation_loops.h"
@@ -489,7 +490,7 @@ bool ShareResults::DropsRepeats(const Site& call, const FlowFrom& flow) const {
   const auto is_here = [&](ir::ExprId id) { return module[id].begin >= node.begin && module[id].end <= node.end; };
   // What it is handed otherwise are no results.
   const ir::Module& outer = program_.module_of(call.function);
-  const size_t first = program_.funcs[helper].owner ? 1 : 0;
+  const size_t first = binding::HasReceiver(program_, helper) ? 1 : 0;
   std::vector<base::NameId> given;
   for (uint32_t i = 0; i < ir::ArgCount(outer, outer[call.expr]); ++i) {
     const ir::Arg arg = ir::ArgAt(outer, outer[call.expr], i);

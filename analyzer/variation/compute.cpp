@@ -102,8 +102,7 @@ void FillParams(Tables& tables) {
               kByNameOnly);
       }
       const binding::ClassId owner = i == 0 ? tables.program.funcs[FuncId{f}].owner : binding::ClassId();
-      const bool is_object = owner && tables.ReceiverOf(tables.program.function(FuncId{f}),
-                                                        tables.program.funcs[FuncId{f}].module) == ReceiverKind::Instance;
+      const bool is_object = owner && binding::ReceiverOf(tables.program, FuncId{f}) == binding::ReceiverKind::Instance;
       const NameId any = tables.program.names->Intern(kFieldTable);
       const auto has_own = [&](binding::ClassId base) { return tables.Read(TableId::Made, base.index, any.index).has_value(); };
       if (is_object && std::ranges::any_of(tables.program.classes[owner].mro, has_own)) {

@@ -461,8 +461,8 @@ ValueId FunctionEvaluator::ClassValue(binding::ClassId class_id) {
 ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
   const binding::Func& func = tables_.program.funcs[function];
   if (index == 0 && func.owner) {
-    const ir::Function& definition = tables_.program.function(function);
-    const ReceiverKind kind = tables_.ReceiverOf(definition, func.module);
+    using binding::ReceiverKind;
+    const ReceiverKind kind = binding::ReceiverOf(tables_.program, function);
     if (kind == ReceiverKind::Instance && !HasOwnFields(func.owner)) return InstanceValue(func.owner);
     if (kind == ReceiverKind::Instance) return store_.SameObject({.kind = ValueKind::Instance, .a = func.owner.index}, store_.Param(function, index));
     if (kind == ReceiverKind::Class) return store_.Make({.kind = ValueKind::Class, .a = func.owner.index}, {});

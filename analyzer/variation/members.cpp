@@ -232,8 +232,8 @@ bool FunctionEvaluator::MayRunOn(binding::ClassId subclass) const {
 
 // A method looked up on an object or class: decorated ones stand for what the decorator made of them.
 ValueId FunctionEvaluator::MethodValue(FuncId method, ValueId receiver, bool on_class) {
-  const ReceiverKind kind =
-      tables_.ReceiverOf(tables_.program.function(method), tables_.program.funcs[method].module);
+  using binding::ReceiverKind;
+  const ReceiverKind kind = binding::ReceiverOf(tables_.program, method);
   ValueId bound = receiver;
   if (kind == ReceiverKind::None || (on_class && kind == ReceiverKind::Instance)) bound = {};
   const ValueId decorated = tables_.Decorated(method);

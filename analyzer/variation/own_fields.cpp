@@ -128,7 +128,7 @@ bool FunctionEvaluator::HasOwnFields(binding::ClassId class_id) {
 // What a method of the class is called on.
 ValueId FunctionEvaluator::OwnObject(binding::ClassId class_id) {
   const bool is_method = func_.owner == class_id && !function_.params.empty() &&
-                         tables_.ReceiverOf(function_, func_.module) == ReceiverKind::Instance;
+                         binding::ReceiverOf(tables_.program, id_) == binding::ReceiverKind::Instance;
   return is_method ? ParamValue(id_, 0) : InstanceValue(class_id);
 }
 

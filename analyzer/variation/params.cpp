@@ -8,13 +8,6 @@
 namespace allranks::variation {
 namespace {
 
-std::string_view DecoratorName(const ir::Module& module, ir::ExprId decorator, const base::Interner& names) {
-  const ir::Expr& expr = module[decorator];
-  if (expr.kind == ir::ExprKind::Name) return names.View(ir::NameOf(expr));
-  if (expr.kind == ir::ExprKind::Attribute) return names.View(ir::AttrOf(expr));
-  return {};
-}
-
 bool IsListType(std::string_view name) {
   return name == "list" || name == "List" || name == "Sequence" || name == "Iterable" || name == "set" || name == "Set";
 }
@@ -28,21 +21,6 @@ bool IsObject(ValueKind kind) {
 }
 
 }  // namespace
-
-ReceiverKind Tables::ReceiverOf(const ir::Function& function, ir::ModuleId module_id) const {
-  const ir::Module& module = program.modules[module_id];
-  if (!function.owner) return ReceiverKind::None;
-  if (function.symbol) {
-    const bool has_object = !function.params.empty() && program.text(function.params[0].name) == "this";
-    return has_object ? ReceiverKind::Instance : ReceiverKind::None;
-  }
-  for (const ir::ExprId decorator : function.decorators) {
-    const std::string_view name = DecoratorName(module, decorator, *program.names);
-    if (name == "staticmethod") return ReceiverKind::None;
-    if (name == "classmethod") return ReceiverKind::Class;
-  }
-  return ReceiverKind::Instance;
-}
 
 bool Tables::IsModuleClass(binding::ClassId class_id) const {
   for (const knowledge::ClassId base : known_bases[class_id.index]) {
@@ -62,7 +40,7 @@ bool Tables::MustBeOverridden(FuncId method) const {
   const ir::Module& module = program.module_of(method);
   const ir::Function& function = program.function(method);
   const bool is_marked = std::ranges::any_of(function.decorators, [&](ir::ExprId decorator) {
-    return DecoratorName(module, decorator, *program.names) == "abstractmethod";
+    return binding::DecoratorName(program, program.funcs[method].module, decorator) == "abstractmethod";
   });
   const auto raises = [&](ir::StmtId id) { return module[id].kind == ir::StmtKind::Raise; };
   return is_marked || (ir::IsStub(module, function) && std::ranges::any_of(module.statements(function.body), raises));

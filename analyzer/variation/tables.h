@@ -13,6 +13,7 @@
 #include "analyzer/base/hash_index.h"
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/binding/program.h"
+#include "analyzer/binding/receiver.h"
 #include "analyzer/ir/attribute_uses.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/effects.h"
@@ -84,9 +85,6 @@ struct Override {
   binding::ClassId class_id;
   FuncId method;
 };
-
-// What the first parameter of a method is.
-enum class ReceiverKind : uint8_t { None, Instance, Class };
 
 // What an unknown that stands for a place is: one place may need several.
 enum class SiteUse : uint8_t {
@@ -161,7 +159,6 @@ struct Tables {
 
   const Scope& ScopeOf(FuncId function);
   MarkId RaggedMark() const { return ragged_mark; }
-  ReceiverKind ReceiverOf(const ir::Function& function, ir::ModuleId module) const;
   // A torch.nn.Module: calling it runs `forward`.
   bool IsModuleClass(binding::ClassId class_id) const;
   // Methods of subclasses that stand in for the one of `class_id`.

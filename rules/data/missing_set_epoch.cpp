@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "analyzer/binding/receiver.h"
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/known_tests.h"
@@ -143,7 +144,7 @@ class Epochs {
     const auto& params = context_.program.function(site.function).params;
     const auto param = std::ranges::find(params, name, &ir::Param::name);
     if (param == params.end() || depth == kLongestWay) return false;
-    const size_t own = context_.program.funcs[site.function].owner ? 1 : 0;
+    const size_t own = binding::HasReceiver(context_.program, site.function) ? 1 : 0;
     const size_t place = static_cast<size_t>(param - params.begin());
     return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
       const ir::Module& calling = context_.program.module_of(caller.function);

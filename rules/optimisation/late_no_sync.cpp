@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/binding/receiver.h"
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/program_calls.h"
@@ -89,7 +90,7 @@ std::optional<ir::ExprId> LossHandedTo(const Context& context, ir::ModuleId modu
     if (backward.function != callee) continue;
     const ir::ExprId loss = LossOf(context, backward);
     const std::optional<uint32_t> param = loss ? ParamRead(context, callee, loss) : std::nullopt;
-    const uint32_t first = context.program.funcs[callee].owner ? 1 : 0;
+    const uint32_t first = binding::HasReceiver(context.program, callee) ? 1 : 0;
     if (param && *param >= first && *param - first < ir::ArgCount(module, module[call])) return ir::ArgAt(module, module[call], *param - first).value;
   }
   return std::nullopt;
