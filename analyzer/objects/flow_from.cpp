@@ -164,14 +164,29 @@ void FlowFrom::Set(ir::ExprId target, Held what) {
   note(totals_, what.holds && what.is_of_total);
 }
 
-// `for name, loss in losses.items()`, also through `list` or `sorted`: the names are not made of the losses.
+// `for name, loss in losses.items()`, also through `list`, `sorted` or whatever else is handed nothing but these: the names are not made of
+// the losses, and neither are the numbers of `enumerate`.
 void FlowFrom::SetRound(ir::ExprId target, ir::ExprId iter, Held what) {
-  while (module_[iter].kind == ir::ExprKind::Call && module_[ir::CalleeOf(module_[iter])].kind == ir::ExprKind::Name && ir::ArgCount(module_, module_[iter]) > 0) {
-    iter = ir::ArgAt(module_, module_[iter], 0).value;
-  }
-  if (!IsCallOf(iter, "items") || module_[target].kind != ir::ExprKind::Tuple || ir::Items(module_, module_[target]).size() != 2) return Set(target, what);
+  const bool is_pair = module_[target].kind == ir::ExprKind::Tuple && ir::Items(module_, module_[target]).size() == 2;
+  const ir::Expr& call = module_[iter];
+  const bool is_around = call.kind == ir::ExprKind::Call && module_[ir::CalleeOf(call)].kind == ir::ExprKind::Name && ir::ArgCount(module_, call) > 0;
+  const bool counts = is_around && program_.text(ir::NameOf(module_[ir::CalleeOf(call)])) == "enumerate";
+  if (is_around && !counts && HasOnePlaced(call)) return SetRound(target, ir::ArgAt(module_, call, 0).value, what);
+  if (!is_pair || (!counts && !IsCallOf(iter, "items"))) return Set(target, what);
   Set(ir::Items(module_, module_[target])[0], {});
-  Set(ir::Items(module_, module_[target])[1], what);
+  const ir::ExprId rest = ir::Items(module_, module_[target])[1];
+  if (counts) return SetRound(rest, ir::ArgAt(module_, call, 0).value, what);
+  Set(rest, what);
+}
+
+// `tqdm(losses, desc="losses")`, and not `zip(losses, names)`.
+bool FlowFrom::HasOnePlaced(const ir::Expr& call) const {
+  const ir::Arg first = ir::ArgAt(module_, call, 0);
+  if (first.kind != ir::ArgKind::Positional) return false;
+  for (uint32_t i = 1; i < ir::ArgCount(module_, call); ++i) {
+    if (ir::ArgAt(module_, call, i).kind != ir::ArgKind::Keyword) return false;
+  }
+  return true;
 }
 
 bool FlowFrom::IsCallOf(ir::ExprId expr, std::string_view method) const {

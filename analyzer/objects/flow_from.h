@@ -57,6 +57,7 @@ class FlowFrom {
   Held HeldBy(ir::ExprId expr) const { return {Holds(expr), IsOfGiven(expr), IsOfTotal(expr)}; }
   bool AddsTo(const ir::Stmt& stmt) const;
   void SetRound(ir::ExprId target, ir::ExprId iter, Held what);
+  bool HasOnePlaced(const ir::Expr& call) const;
   bool IsCallOf(ir::ExprId expr, std::string_view method) const;
   bool IsTakenApart(ir::ExprId value, ir::ExprId target) const;
   void ReadCall(ir::ExprId call);

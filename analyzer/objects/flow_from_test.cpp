@@ -51,6 +51,16 @@ TEST_F(FlowFromTest, KeysAreNotMadeOfTheValues) {
   EXPECT_EQ(Known(text + "  for key in table.keys():\n    asked(key)\n"), "");
 }
 
+TEST_F(FlowFromTest, WhatIsAroundTheItems) {
+  const std::string text = "def f(names):\n  table = {}\n  table['a'] = make()\n";
+  EXPECT_EQ(Known(text + "  for pair, name in zip(table.items(), names):\n    asked(pair)\n"), "holds");
+  EXPECT_EQ(Known(text + "  for key, value in tqdm(table.items(), desc='a'):\n    asked(key)\n"), "");
+  EXPECT_EQ(Known(text + "  for i, (key, value) in enumerate(table.items(), 1):\n    asked(value)\n"), "holds");
+  EXPECT_EQ(Known(text + "  for i, (key, value) in enumerate(table.items(), 1):\n    asked(key)\n"), "");
+  EXPECT_EQ(Known(text + "  for i, value in tqdm(enumerate(table.values())):\n    asked(value)\n"), "holds");
+  EXPECT_EQ(Known(text + "  for i, value in tqdm(enumerate(table.values())):\n    asked(i)\n"), "");
+}
+
 TEST_F(FlowFromTest, AnObjectThatIsHandedToItself) {
   EXPECT_EQ(Known("class A:\n  def f(self):\n    self.note(make())\n    asked(self.name)\n"), "");
   EXPECT_EQ(Known("class A:\n  def f(self):\n    self.meter.update(make())\n    asked(self.meter.mean)\n"), "total");
