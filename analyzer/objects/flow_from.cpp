@@ -10,8 +10,8 @@ namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
                    uint32_t begin, Question ends, Question counts, Question fills, std::vector<bool> items)
-    : program_(program), module_(program.module_of(function)), ends_(std::move(ends)), counts_(std::move(counts)), fills_(std::move(fills)),
-      items_(std::move(items)) {
+    : program_(program), module_(program.module_of(function)), tree_(index.tree(program.funcs[function].module)), ends_(std::move(ends)),
+      counts_(std::move(counts)), fills_(std::move(fills)), items_(std::move(items)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::Function& node = program.function(function);
   if (binding::HasReceiver(program, function) && !node.params.empty()) self_ = node.params[0].name;
@@ -24,19 +24,22 @@ FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, F
   std::ranges::sort(stmts, {}, [&](ir::StmtId id) { return module_[id].begin; });
   // Twice, for what a loop hands to its next round.
   for (int round = 0; round < 2; ++round) {
-    for (const ir::StmtId id : stmts) Read(module_[id]);
+    for (const ir::StmtId id : stmts) Read(id);
   }
 }
 
-void FlowFrom::Read(const ir::Stmt& stmt) {
+void FlowFrom::Read(ir::StmtId id) {
+  const ir::Stmt& stmt = module_[id];
   switch (stmt.kind) {
     case ir::StmtKind::Assign:
-      return ReadAssign(stmt);
-    case ir::StmtKind::AugAssign:
-    case ir::StmtKind::AnnAssign: {
-      const ir::ExprId value = ir::AssignedOf(stmt);
-      const bool is_of_total = AddsTo(stmt) || IsIn(totals_, ir::ExprId{stmt.a});
-      if (value && Take(value)) Set(ir::ExprId{stmt.a}, {true, IsOfGiven(value), is_of_total || IsOfTotal(value)});
+      return ReadAssign(id);
+    case ir::StmtKind::AnnAssign:
+      if (ir::AssignedOf(stmt)) ReadAssign(id);
+      return;
+    case ir::StmtKind::AugAssign: {
+      const ir::ExprId value = ir::AssignedOf(stmt), target{stmt.a};
+      const bool is_of_total = AddsToRounds(id, target) || IsIn(totals_, target);
+      if (Take(value)) Set(target, {true, IsOfGiven(value), is_of_total || IsOfTotal(value)});
       return;
     }
     case ir::StmtKind::For: {
@@ -45,7 +48,7 @@ void FlowFrom::Read(const ir::Stmt& stmt) {
       return SetRound(target, ir::AssignedOf(stmt), {holds, IsOfGiven(ir::AssignedOf(stmt)), IsOfTotal(ir::AssignedOf(stmt))});
     }
     case ir::StmtKind::Expr:
-      if (Take(ir::ValueOf(stmt)) && module_[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) ReadCall(ir::ValueOf(stmt));
+      if (Take(ir::ValueOf(stmt)) && module_[ir::ValueOf(stmt)].kind == ir::ExprKind::Call) ReadCall(id, ir::ValueOf(stmt));
       return;
     case ir::StmtKind::With:
       for (const ir::WithItem& item : ir::WithItemsOf(module_, stmt)) Take(item.context);
@@ -61,17 +64,84 @@ void FlowFrom::Read(const ir::Stmt& stmt) {
   }
 }
 
-// `total += loss`, `total = total + loss`.
-bool FlowFrom::AddsTo(const ir::Stmt& stmt) const {
-  if (stmt.kind == ir::StmtKind::AugAssign) return static_cast<ir::BinaryOp>(stmt.op) == ir::BinaryOp::Add;
-  const ir::ExprId value = ir::AssignedOf(stmt);
-  if (stmt.kind != ir::StmtKind::Assign || module_[value].kind != ir::ExprKind::Binary) return false;
-  const ir::ExprId target = ir::TargetsOf(module_, stmt)[0];
-  if (static_cast<ir::BinaryOp>(module_[value].op) != ir::BinaryOp::Add || module_[target].kind != ir::ExprKind::Name) return false;
+// `total += loss`, `total = total + loss`, and the total was not begun in the same round: `loss = f(x)`, `loss += g(x)`.
+bool FlowFrom::AddsToRounds(ir::StmtId id, ir::ExprId target) const {
+  const ir::Stmt& stmt = module_[id];
+  if (stmt.kind == ir::StmtKind::AugAssign) return static_cast<ir::BinaryOp>(stmt.op) == ir::BinaryOp::Add && !IsBegunBefore(id, PlaceOf(target));
+  const ir::Expr& value = module_[ir::AssignedOf(stmt)];
+  const bool is_sum = value.kind == ir::ExprKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add;
+  if (!is_sum || module_[target].kind != ir::ExprKind::Name) return false;
   const auto is_target = [&](ir::ExprId side) {
     return module_[side].kind == ir::ExprKind::Name && ir::NameOf(module_[side]) == ir::NameOf(module_[target]);
   };
-  return is_target(ir::LeftOf(module_[value])) || is_target(ir::RightOf(module_[value]));
+  return (is_target(ir::LeftOf(value)) || is_target(ir::RightOf(value))) && !IsBegunBefore(id, PlaceOf(target));
+}
+
+// Whether a statement that comes before on every way begins a place anew, in the same round of the innermost loop that a seed stands in.
+bool FlowFrom::IsBegunBefore(ir::StmtId id, Place place) const {
+  for (ir::StmtId at = id; at; at = tree_.Parent(at)) {
+    for (const ir::StmtId before : module_.statements(tree_.BlockOf(at))) {
+      if (before == at) break;
+      if (Begins(before, place)) return true;
+    }
+    const ir::StmtId around = tree_.Parent(at);
+    if (!around) break;
+    if (BindsAtHead(around, place)) return true;
+    const bool is_loop = module_[around].kind == ir::StmtKind::For || module_[around].kind == ir::StmtKind::While;
+    if (is_loop && std::ranges::any_of(seeds_, [&](uint32_t seed) { return HoldsExpr(around, ir::ExprId{seed}); })) break;
+  }
+  return false;
+}
+
+bool FlowFrom::HoldsExpr(ir::StmtId stmt, ir::ExprId expr) const {
+  const ir::StmtId own = tree_.StatementOf(expr);
+  return own && tree_.Holds(stmt, own);
+}
+
+// The variable of a `for`, or what a `with` gives.
+bool FlowFrom::BindsAtHead(ir::StmtId id, Place place) const {
+  const ir::Stmt& stmt = module_[id];
+  if (stmt.kind == ir::StmtKind::For) return Binds(ir::ExprId{stmt.a}, place);
+  return stmt.kind == ir::StmtKind::With &&
+         std::ranges::any_of(ir::WithItemsOf(module_, stmt), [&](const ir::WithItem& item) { return item.target && Binds(item.target, place); });
+}
+
+// Whether a place holds something else behind a statement, whichever way it took: nothing that is made of what it held.
+bool FlowFrom::Begins(ir::StmtId id, Place place) const {
+  const ir::Stmt& stmt = module_[id];
+  const auto in_block = [&](ir::BlockId block) {
+    return block && std::ranges::any_of(module_.statements(block), [&](ir::StmtId inner) { return Begins(inner, place); });
+  };
+  switch (stmt.kind) {
+    case ir::StmtKind::Assign:
+    case ir::StmtKind::AnnAssign:
+      return ir::AssignedOf(stmt) && !Mentions(ir::AssignedOf(stmt), place) &&
+             std::ranges::any_of(TargetsOf(id), [&](ir::ExprId target) { return Binds(target, place); });
+    case ir::StmtKind::If:
+      return in_block(ir::BodyOf(stmt)) && in_block(ir::ElseBlockOf(stmt));
+    case ir::StmtKind::With:
+      return BindsAtHead(id, place) || in_block(ir::BodyOf(stmt));
+    default:
+      return false;
+  }
+}
+
+bool FlowFrom::Binds(ir::ExprId target, Place place) const {
+  const ir::ExprKind kind = module_[target].kind;
+  if (kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute) return PlaceOf(target) == place;
+  if (kind == ir::ExprKind::Starred) return Binds(ir::OperandOf(module_[target]), place);
+  if (kind != ir::ExprKind::Tuple && kind != ir::ExprKind::List) return false;
+  bool binds = false;
+  for (const ir::ExprId item : ir::Items(module_, module_[target])) binds = binds || Binds(item, place);
+  return binds;
+}
+
+bool FlowFrom::Mentions(ir::ExprId expr, Place place) const {
+  const ir::ExprKind kind = module_[expr].kind;
+  if ((kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute) && PlaceOf(expr) == place) return true;
+  bool found = false;
+  ir::ForEachPart(module_, expr, [&](ir::ExprId part) { found = found || Mentions(part, place); });
+  return found;
 }
 
 // `steps, loss = train()` of a function that returns as many.
@@ -85,11 +155,20 @@ bool FlowFrom::IsTakenApart(ir::ExprId value, ir::ExprId target) const {
   return targets.size() == items_.size();
 }
 
-void FlowFrom::ReadAssign(const ir::Stmt& stmt) {
-  const ir::ExprId value = ir::AssignedOf(stmt);
+std::vector<ir::ExprId> FlowFrom::TargetsOf(ir::StmtId id) const {
+  const ir::Stmt& stmt = module_[id];
+  if (stmt.kind != ir::StmtKind::Assign) return {ir::ExprId{stmt.a}};
+  std::vector<ir::ExprId> targets;
+  for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) targets.push_back(target);
+  return targets;
+}
+
+void FlowFrom::ReadAssign(ir::StmtId id) {
+  const ir::ExprId value = ir::AssignedOf(module_[id]);
+  const std::vector<ir::ExprId> targets = TargetsOf(id);
   Held what;
-  if (value && Take(value)) what = {true, IsOfGiven(value), IsOfTotal(value) || AddsTo(stmt)};
-  for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+  if (value && Take(value)) what = {true, IsOfGiven(value), IsOfTotal(value) || AddsToRounds(id, targets[0])};
+  for (const ir::ExprId target : targets) {
     Take(target);
     if (module_[target].kind == ir::ExprKind::Subscript && module_[ir::RightOf(module_[target])].kind != ir::ExprKind::Slice) {
       is_filed_ = is_filed_ || Holds(ir::RightOf(module_[target]));
@@ -226,7 +305,7 @@ bool FlowFrom::IsImported(ir::ExprId object) const {
 }
 
 // `losses.append(loss)`, `self.meter.update(loss)`.
-void FlowFrom::ReadCall(ir::ExprId call) {
+void FlowFrom::ReadCall(ir::StmtId id, ir::ExprId call) {
   const ir::ExprId callee = ir::CalleeOf(module_[call]);
   if (fills_ && fills_(call)) {
     for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
@@ -243,7 +322,8 @@ void FlowFrom::ReadCall(ir::ExprId call) {
     if (!Holds(arg)) continue;
     is_filed_ = is_filed_ || FilesUnder(arg);
     const ir::ExprId object = ir::ObjectOf(module_[callee]);
-    return Set(object, {true, (counts_ && counts_(arg)) || IsOfGiven(object) || IsOfGiven(arg), true});
+    const bool is_of_total = !IsBegunBefore(id, PlaceOf(object)) || IsOfTotal(object) || IsOfTotal(arg);
+    return Set(object, {true, (counts_ && counts_(arg)) || IsOfGiven(object) || IsOfGiven(arg), is_of_total});
   }
 }
 

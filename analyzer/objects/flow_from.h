@@ -34,7 +34,8 @@ class FlowFrom {
   bool Holds(ir::ExprId expr) const { return expr && found_.contains(expr.index); }
   // Whether it is made of an object to which something that counts was given.
   bool IsOfGiven(ir::ExprId expr) const { return expr && of_given_.contains(expr.index); }
-  // Whether it is made of what rounds of a loop add to: `total += loss`, `losses.append(loss)`.
+  // Whether it is made of what rounds of a loop add to: `total += loss`, `losses.append(loss)`. What each round begins anew is none, and
+  // what is begun under a condition is one.
   bool IsOfTotal(ir::ExprId expr) const { return expr && of_totals_.contains(expr.index); }
   // Whether something is filed under it: `results[image_id] = boxes`, where two of one key are one.
   bool is_filed() const { return is_filed_; }
@@ -50,17 +51,24 @@ class FlowFrom {
     bool is_of_total = false;
   };
 
-  void Read(const ir::Stmt& stmt);
-  void ReadAssign(const ir::Stmt& stmt);
+  void Read(ir::StmtId id);
+  void ReadAssign(ir::StmtId id);
+  std::vector<ir::ExprId> TargetsOf(ir::StmtId id) const;
   bool Take(ir::ExprId expr);
   void Set(ir::ExprId target, Held what);
   Held HeldBy(ir::ExprId expr) const { return {Holds(expr), IsOfGiven(expr), IsOfTotal(expr)}; }
-  bool AddsTo(const ir::Stmt& stmt) const;
+  bool AddsToRounds(ir::StmtId id, ir::ExprId target) const;
+  bool IsBegunBefore(ir::StmtId id, Place place) const;
+  bool HoldsExpr(ir::StmtId stmt, ir::ExprId expr) const;
+  bool BindsAtHead(ir::StmtId id, Place place) const;
+  bool Begins(ir::StmtId id, Place place) const;
+  bool Binds(ir::ExprId target, Place place) const;
+  bool Mentions(ir::ExprId expr, Place place) const;
   void SetRound(ir::ExprId target, ir::ExprId iter, Held what);
   bool HasOnePlaced(const ir::Expr& call) const;
   bool IsCallOf(ir::ExprId expr, std::string_view method) const;
   bool IsTakenApart(ir::ExprId value, ir::ExprId target) const;
-  void ReadCall(ir::ExprId call);
+  void ReadCall(ir::StmtId id, ir::ExprId call);
   bool IsImported(ir::ExprId object) const;
   bool FilesUnder(ir::ExprId arg) const;
   bool FilesUnder(const ir::Expr& comprehension) const;
@@ -71,6 +79,7 @@ class FlowFrom {
 
   const binding::Program& program_;
   const ir::Module& module_;
+  const ir::Tree& tree_;
   Question ends_, counts_, fills_;
   std::vector<bool> items_;
   base::NameId self_;  // of a method: its own object

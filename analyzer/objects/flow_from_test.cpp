@@ -35,6 +35,25 @@ TEST_F(FlowFromTest, TheLastRoundIsNone) {
   EXPECT_EQ(Known("def f(batches):\n  for x in batches:\n    loss = make()\n    loss /= 2\n  asked(loss)\n"), "holds");
 }
 
+TEST_F(FlowFromTest, ASumWithinARoundIsNone) {
+  const std::string loop = "def f(batches, many):\n  for x in batches:\n";
+  EXPECT_EQ(Known(loop + "    loss = make()\n    loss += aux(x)\n    loss = loss + aux(x)\n  asked(loss)\n"), "holds");
+  EXPECT_EQ(Known(loop + "    loss = 0\n    for part in many:\n      loss += make()\n  asked(loss)\n"), "total");
+  EXPECT_EQ(Known(loop + "    part = make()\n    loss = 0\n    for y in many:\n      loss += part * y\n  asked(loss)\n"), "holds");
+  EXPECT_EQ(Known(loop + "    parts = []\n    parts.append(make())\n  asked(sum(parts))\n"), "holds");
+  EXPECT_EQ(Known(loop + "    if many:\n      loss = make()\n    else:\n      loss = 0\n    loss += make()\n  asked(loss)\n"), "holds");
+  // What is begun anew now and then adds up several rounds.
+  EXPECT_EQ(Known(loop + "    if x == 100:\n      total = 0\n    total += make()\n  asked(total)\n"), "total");
+  EXPECT_EQ(Known(loop + "    total = total * 0.9\n    total += make()\n  asked(total)\n"), "total");
+}
+
+TEST_F(FlowFromTest, AnAnnotatedAssignmentBeginsAnew) {
+  const std::string text = "def f(batches):\n  total = 0\n  for x in batches:\n    total += make()\n  ";
+  EXPECT_EQ(Known(text + "total: float = 0\n  asked(total)\n"), "");
+  EXPECT_EQ(Known(text + "total: float = total / 8\n  asked(total)\n"), "total");
+  EXPECT_EQ(Known("def f(batches):\n  for x in batches:\n    loss: float = make()\n    loss += aux(x)\n  asked(loss)\n"), "holds");
+}
+
 TEST_F(FlowFromTest, ItemsOfWhatIsReturned) {
   const std::string text = "def f():\n  steps, loss = make()\n  asked(";
   EXPECT_EQ(Known(text + "loss)\n", {false, true}), "holds");
