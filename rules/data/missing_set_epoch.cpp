@@ -327,14 +327,24 @@ class Epochs {
     for (uint32_t i = 0; i < module.stmts.size() && !is_open; ++i) {
       const ir::Stmt& stmt = module[ir::StmtId{i}];
       const bool is_inside = stmt.begin > module[loop.loop].begin && stmt.end <= module[loop.loop].end;
-      const bool is_simple = stmt.kind == ir::StmtKind::Expr || stmt.kind == ir::StmtKind::Assign;
-      if (!is_inside || !is_simple || !context_.training.Trains(module_id, ir::StmtId{i})) continue;
+      if (!is_inside || !TrainsItself(module_id, ir::StmtId{i})) continue;
       is_seen = true;
       objects::KnownTests tests = nothing;
       tests.Add(function, ir::StmtId{i});
       is_open = tests.MayHold(value, is_it);
     }
     return is_open || !is_seen;
+  }
+
+  // And not only a statement in one of its blocks: `total += step(batch)`, `if step(batch):`.
+  bool TrainsItself(ir::ModuleId module_id, ir::StmtId stmt) const {
+    if (!context_.training.Trains(module_id, stmt)) return false;
+    const ir::Module& module = context_.program.modules[module_id];
+    bool is_inner = false;
+    ir::ForEachBlock(module, module[stmt], [&](ir::BlockId block) {
+      for (const ir::StmtId inner : module.statements(block)) is_inner = is_inner || context_.training.Trains(module_id, inner);
+    });
+    return !is_inner;
   }
 
   // `if distributed: sampler = DistributedSampler(data)`, and the loop is run where it is not.
