@@ -32,6 +32,10 @@ namespace allranks::launch {
 struct Launches;  // analyzer/launch/job.h
 }
 
+namespace allranks::objects {
+class SharesOnDemand;  // analyzer/objects/share_results.h
+}
+
 namespace allranks::rules {
 
 using findings::Applicability;
@@ -73,6 +77,7 @@ struct Context {
   const objects::WrittenSettings& settings;
   const objects::FileUses& file_uses;
   const objects::Strategies& strategies;
+  const objects::SharesOnDemand& shares;
   const launch::Launches& launches;      // what files that start jobs and configure them say
   ReportedDifferences differences = {};  // filled by ReportedDifferencesOf
 };

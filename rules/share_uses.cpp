@@ -2,10 +2,6 @@
 
 namespace allranks::rules {
 
-objects::ShareResults ShareResultsOf(const Context& context, objects::ShareOf loops) {
-  return {loops, context.program, context.knowledge, context.facts, context.index, context.loading, context.training, context.launch};
-}
-
 bool IsReached(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use) {
   const traces::World world = objects::SmallJob(context.facts.job);
   const objects::ShareLoop& loop = results.loops()[use.loop];

@@ -6,8 +6,6 @@
 
 namespace allranks::rules {
 
-objects::ShareResults ShareResultsOf(const Context& context, objects::ShareOf loops);
-
 // Whether some rank of a job comes by, and the others have a share as well: `if local_rank == -1: evaluate()` is for one process.
 bool IsReached(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use);
 

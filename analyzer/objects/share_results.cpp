@@ -28,7 +28,13 @@ bool PutsTogether(const knowledge::Operation& operation, std::string_view kind) 
 
 }  // namespace
 
-ShareResults::ShareResults(ShareOf which, const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+const ShareResults& SharesOnDemand::Get() const {
+  const std::scoped_lock lock(mutex_);
+  if (!results_) results_.emplace(program_, knowledge_, facts_, index_, loading_, training_, launch_);
+  return *results_;
+}
+
+ShareResults::ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
@@ -41,11 +47,8 @@ ShareResults::ShareResults(ShareOf which, const binding::Program& program, const
   }
   FindCombiners();
   const EvaluationLoops loops(program, knowledge, facts, index, loading, training, launch);
-  const bool is_training = which == ShareOf::Training;
-  for (const EvaluationLoop& loop : is_training ? loops.training_loops() : loops.loops()) {
-    if (is_training) AddTraining(loop);
-    else AddEvaluation(loops, loop);
-  }
+  for (const EvaluationLoop& loop : loops.loops()) AddEvaluation(loops, loop);
+  for (const EvaluationLoop& loop : loops.training_loops()) AddTraining(loop);
   for (size_t i = 0; i < loops_.size(); ++i) {
     const FuncId function = loops_[i].iterable.function;
     const ir::Stmt& loop = program.module_of(function)[loops_[i].loop];
@@ -269,6 +272,7 @@ void ShareResults::AddTraining(const EvaluationLoop& training) {
   if (!is_dealt_out && !training.is_prepared) return;
   const ValueId iterable = facts_.value(program_.funcs[training.iterable.function].module, training.iterable.expr);
   ShareLoop loop{training.iterable, training.loop, is_dealt_out ? training.loader : ValueId::None(), training.is_prepared};
+  loop.trains = true;
   loop.may_be_whole = loop.loader && MayBeWhole(iterable, loop.loader);
   loops_.push_back(loop);
 }

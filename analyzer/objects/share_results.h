@@ -1,5 +1,5 @@
 // What comes of going over a share of the data: each rank walks its own part of a set, and what it counts there is shown, or
-// decides something, before ranks have put their results together. Asked either of evaluations or of loops that train.
+// decides something, before ranks have put their results together. Of evaluations, and of loops that train.
 //
 // A loop is such an evaluation if what it walks over is dealt out by rank, by a distributed sampler, a framework that
 // prepared the loader, or a slice by the rank, if several ranks run it, and if it does not train: it makes no gradients, and
@@ -18,6 +18,8 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,7 @@ struct ShareLoop {
   ValueId loader;            // none: a slice by the rank
   bool is_prepared = false;  // by a framework
   bool may_be_whole = false; // another loader may stand there, which is the same for all ranks
+  bool trains = false;       // no evaluation
 };
 
 struct ShareUse {
@@ -53,14 +56,12 @@ struct ShareUse {
   bool is_cut_above = false;  // the same of Combined, in a function to which the result is returned
 };
 
-// Which loops are asked about.
-enum class ShareOf : uint8_t { Evaluation, Training };
-
 class ShareResults {
  public:
-  ShareResults(ShareOf loops, const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+  ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch);
 
+  // Evaluations first.
   const std::vector<ShareLoop>& loops() const { return loops_; }
   const std::vector<ShareUse>& uses() const { return uses_; }
   // Whether an expression of a function is made of what was put together there: by a call of such a function, or of a library.
@@ -138,6 +139,27 @@ class ShareResults {
   std::set<ir::ModuleId> started_;  // files that call a function where they are run
   std::vector<ShareLoop> loops_;
   std::vector<ShareUse> uses_;
+};
+
+// Found out when the first rule asks for it.
+class SharesOnDemand {
+ public:
+  SharesOnDemand(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                 const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading), training_(training), launch_(launch) {}
+
+  const ShareResults& Get() const;
+
+ private:
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  const Loading& loading_;
+  const Training& training_;
+  const Launch& launch_;
+  mutable std::mutex mutex_;
+  mutable std::optional<ShareResults> results_;
 };
 
 }  // namespace allranks::objects

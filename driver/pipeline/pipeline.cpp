@@ -18,6 +18,7 @@
 #include "analyzer/knowledge/replaced.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/objects/never_reached.h"
+#include "analyzer/objects/share_results.h"
 #include "analyzer/objects/sure_failures.h"
 #include "analyzer/objects/unpassed_arguments.h"
 #include "analyzer/platform/platform.h"
@@ -153,6 +154,7 @@ struct RuleObjects {
   std::optional<objects::Accumulation> accumulation;
   std::optional<objects::FileUses> file_uses;
   std::optional<objects::Strategies> strategies;
+  std::optional<objects::SharesOnDemand> shares;
 
   // `read`: reads files of settings, which may add to the files of the run.
   void FillSettings(const Analysed& a, const objects::ProgramIndex& index, const ReadSettings& read) {
@@ -174,6 +176,7 @@ struct RuleObjects {
         [&] { file_uses.emplace(a.program, a.facts, index); },
         [&] { strategies.emplace(StrategiesOf(a, index, *settings)); }};
     ParallelFor(std::size(parts), jobs, [&](size_t i) { parts[i](); }, Stack::Deep);
+    shares.emplace(a.program, *a.knowledge, a.facts, index, *loading, *training, *launch);
   }
 };
 
@@ -259,7 +262,8 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   made.FillSettings(a, index, read);
   made.Fill(a, index, jobs);
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
-                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies, a.launches};
+                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies,
+                         *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
   JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach},

@@ -16,13 +16,14 @@ constexpr std::string_view kAR309 = "AR309";
 class Evaluations {
  public:
   Evaluations(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), results_(ShareResultsOf(context, objects::ShareOf::Evaluation)),
+      : context_(context), sink_(sink), results_(context.shares.Get()),
         sizes_(context.program, context.knowledge, context.facts, context.index),
         losses_(context.program, context.knowledge, context.facts, context.index, context.training) {}
 
   void Run() {
     for (size_t loop = 0; loop < results_.loops().size(); ++loop) {
-      if (const objects::ShareUse* use = LastUncut(loop)) Visit(*use);
+      const objects::ShareUse* use = results_.loops()[loop].trains ? nullptr : LastUncut(loop);
+      if (use != nullptr) Visit(*use);
     }
   }
 
@@ -89,7 +90,7 @@ class Evaluations {
 
   const Context& context_;
   FindingSink& sink_;
-  objects::ShareResults results_;
+  const objects::ShareResults& results_;
   objects::SetSizes sizes_;
   objects::TrainedLosses losses_;
   std::vector<FuncId> seen_;  // functions that put results together: several loops there are one evaluation

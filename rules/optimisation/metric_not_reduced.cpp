@@ -23,8 +23,7 @@ constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step",
 class Metrics {
  public:
   Metrics(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), results_(ShareResultsOf(context, objects::ShareOf::Evaluation)),
-        training_(ShareResultsOf(context, objects::ShareOf::Training)),
+      : context_(context), sink_(sink), results_(context.shares.Get()),
         sampling_(context.program, context.knowledge, context.facts, context.index, context.loading, context.settings),
         validation_(context.program, context.knowledge, context.facts, context.index) {}
 
@@ -35,11 +34,9 @@ class Metrics {
       if (name == "lightning.pytorch.LightningModule.log_dict") VisitLog(call, "dictionary");
     }
     for (const objects::ShareUse& use : results_.uses()) {
-      if (use.kind != objects::ShareUse::Kind::Combined && IsReached(context_, results_, use)) ReportUse(results_, LastLike(context_, results_, use));
-    }
-    for (const objects::ShareUse& use : training_.uses()) {
-      const bool decides = use.kind == objects::ShareUse::Kind::Chosen || use.kind == objects::ShareUse::Kind::Stepped;
-      if (decides && IsReached(context_, training_, use)) ReportUse(training_, LastLike(context_, training_, use));
+      // Of training, what is shown is AR413's.
+      const bool is_other = use.kind == objects::ShareUse::Kind::Combined || (use.kind == objects::ShareUse::Kind::Shown && LoopOf(use).trains);
+      if (!is_other && IsReached(context_, results_, use)) ReportUse(LastLike(context_, results_, use));
     }
   }
 
@@ -122,13 +119,15 @@ class Metrics {
     finding.fixes.push_back(MakeFix("log the mean over the ranks", Applicability::Unsafe, std::move(edits)));
   }
 
-  void ReportUse(const objects::ShareResults& results, const objects::ShareUse& use) {
+  const objects::ShareLoop& LoopOf(const objects::ShareUse& use) const { return results_.loops()[use.loop]; }
+
+  void ReportUse(const objects::ShareUse& use) {
     const Site value{use.place.function, use.value};
-    const source::Span iterable = SpanOf(context_, results.loops()[use.loop].iterable);
+    const source::Span iterable = SpanOf(context_, LoopOf(use).iterable);
     if (IsSeenTwice(iterable)) return;
     const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
-    const bool is_sure = !results.loops()[use.loop].may_be_whole && results.IsCalled(use.place);
-    const bool trains = &results == &training_;
+    const bool is_sure = !LoopOf(use).may_be_whole && results_.IsCalled(use.place);
+    const bool trains = LoopOf(use).trains;
     Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use, trains));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {trains ? "each rank trains on a share of the data" : "each rank evaluates a share of the data", {}});
@@ -163,7 +162,7 @@ class Metrics {
 
   const Context& context_;
   FindingSink& sink_;
-  objects::ShareResults results_, training_;
+  const objects::ShareResults& results_;
   objects::LightningSampling sampling_;
   objects::LightningValidation validation_;
   std::vector<source::Span> seen_;

@@ -17,11 +17,11 @@ constexpr std::string_view kAR413 = "AR413";
 class TrainingResults {
  public:
   TrainingResults(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), results_(ShareResultsOf(context, objects::ShareOf::Training)) {}
+      : context_(context), sink_(sink), results_(context.shares.Get()) {}
 
   void Run() {
     for (const ShareUse& use : results_.uses()) {
-      const bool is_shown = use.kind == ShareUse::Kind::Shown && use.is_total;
+      const bool is_shown = use.kind == ShareUse::Kind::Shown && use.is_total && results_.loops()[use.loop].trains;
       if (is_shown && IsReached(context_, results_, use) && !DecidesToo(use)) Report(use);
     }
   }
@@ -51,7 +51,7 @@ class TrainingResults {
 
   const Context& context_;
   FindingSink& sink_;
-  objects::ShareResults results_;
+  const objects::ShareResults& results_;
   std::vector<size_t> seen_;
 };
 
