@@ -252,7 +252,8 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   const ir::Function& definition = tables_.program.function(function);
   std::vector<ValueId> bound = BindFunction(function, receiver, args);
   for (ValueId& arg : bound) arg = AsItIsNow(arg);
-  const TableId table = IsAlone() ? TableId::AloneParams : TableId::Params;
+  const bool hands_over = std::ranges::any_of(bound, [](ValueId arg) { return arg.has_value(); });
+  const TableId table = hands_over && IsAlone() ? TableId::AloneParams : TableId::Params;
   for (uint32_t i = 0; i < bound.size(); ++i) {
     if (bound[i]) tables_.Record(table, function.index, i, Closed(bound[i]));
   }

@@ -464,6 +464,7 @@ class FunctionEvaluator {
   FunctionFacts facts_;
   Env env_;
   std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
+  std::unordered_map<ValueId, bool> of_one_process_;  // of those that were asked of: whether they hold for a process that is alone
   std::vector<ir::Position> places_;    // of the statement at hand, with those around it
   std::vector<ReturnPath> returns_;
   std::vector<std::vector<ValueId>> stored_;  // by return: what parameters hold there

@@ -132,7 +132,11 @@ ValueId FunctionEvaluator::PathCondition() { return store_.And(path_); }
 
 // Whether only a process that is alone comes here: `else:` of `if torch.cuda.device_count() > 1:`.
 bool FunctionEvaluator::IsAlone() {
-  return std::ranges::any_of(path_, [&](ValueId condition) { return IsOfOneProcess(store_, Closed(condition)); });
+  return std::ranges::any_of(path_, [&](ValueId condition) {
+    const auto [known, is_new] = of_one_process_.try_emplace(condition, false);
+    if (is_new) known->second = IsOfOneProcess(store_, Closed(condition));
+    return known->second;
+  });
 }
 
 void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
