@@ -252,15 +252,8 @@ bool SureFailures::IsSureOf(ir::ModuleId module_id, ir::ImportId import_id, ir::
 // `PairsDataset = Pairs` at the top level, where nothing else in the file binds the one name or the other.
 bool SureFailures::IsOnlyOtherNameOf(ir::ModuleId module_id, base::NameId other, base::NameId name) const {
   const ir::Module& module = program_.modules[module_id];
-  size_t others = 0, names = 0;
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    ir::ForEachBinding(module, module[ir::StmtId{i}], [&](const ir::Binding& binding) {
-      others += binding.name == other ? 1 : 0;
-      names += binding.name == name ? 1 : 0;
-    });
-  }
-  if (others != 1 || names != 1) return false;
-  return std::ranges::any_of(module.statements(program_.function(program_.func(module_id, ir::kTopLevel)).body), [&](ir::StmtId id) {
+  const auto top = module.statements(program_.function(program_.func(module_id, ir::kTopLevel)).body);
+  const bool is_named = std::ranges::any_of(top, [&](ir::StmtId id) {
     if (module[id].kind != ir::StmtKind::Assign) return false;
     const ir::ExprId assigned = ir::AssignedOf(module[id]);
     if (!assigned || module[assigned].kind != ir::ExprKind::Name || ir::NameOf(module[assigned]) != name) return false;
@@ -270,6 +263,15 @@ bool SureFailures::IsOnlyOtherNameOf(ir::ModuleId module_id, base::NameId other,
     }
     return is_it;
   });
+  if (!is_named) return false;
+  size_t others = 0, names = 0;
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    ir::ForEachBinding(module, module[ir::StmtId{i}], [&](const ir::Binding& binding) {
+      others += binding.name == other ? 1 : 0;
+      names += binding.name == name ? 1 : 0;
+    });
+  }
+  return others == 1 && names == 1;
 }
 
 // The `__init__` that makes an object, where it is surely the one of this class, and nothing stands before it.
@@ -281,14 +283,14 @@ FuncId SureFailures::ConstructorOf(ir::ModuleId module_id, ir::ExprId id) const 
   const binding::ClassInfo& info = program_.classes[binding::ClassId{facts_.values_store[made].a}];
   const ir::Class& written = program_.modules[info.module].classes[info.ir_class];
   const base::NameId called = ir::NameOf(module[callee]);
-  const bool is_its_name = written.name == called || IsOnlyOtherNameOf(info.module, called, written.name);
-  const bool is_named = is_its_name && (info.module == module_id || IsTakenFrom(module_id, info.module));
   const bool is_plain = written.decorators.empty() && std::ranges::none_of(written.bases, [](const ir::Arg& base) { return base.kind == ir::ArgKind::Keyword; });
   const auto method = [&](std::string_view name) {
     return std::ranges::find_if(info.methods, [&](const auto& each) { return program_.text(each.first) == name; });
   };
   const auto init = method("__init__");
-  if (!is_named || !is_plain || init == info.methods.end() || method("__new__") != info.methods.end()) return FuncId::None();
+  if (!is_plain || init == info.methods.end() || method("__new__") != info.methods.end()) return FuncId::None();
+  if (info.module != module_id && !IsTakenFrom(module_id, info.module)) return FuncId::None();
+  if (written.name != called && !IsOnlyOtherNameOf(info.module, called, written.name)) return FuncId::None();
   const ir::Function& function = program_.function(init->second);
   const bool takes_itself = !function.params.empty() && function.params[0].kind != ir::ParamKind::Star && function.decorators.empty();
   return takes_itself ? init->second : FuncId::None();
