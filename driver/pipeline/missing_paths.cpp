@@ -55,13 +55,13 @@ bool MayBeMeant(std::string_view name, std::string_view other) {
 }  // namespace
 
 MissingPaths::MissingPaths(const std::vector<std::string>& launch, const std::vector<std::string>& code) {
-  for (const std::vector<std::string>* files : {&launch, &code}) {
-    for (const std::string& path : *files) {
-      std::vector<std::string_view>& paths = by_name_[NameOf(path)];
-      if (std::ranges::count(paths, std::string_view(path)) > 0) continue;
-      paths.push_back(path);
-      by_folder_[DirectoryOf(path)].push_back(NameOf(path));
-    }
+  std::vector<std::string_view> paths(launch.begin(), launch.end());
+  paths.insert(paths.end(), code.begin(), code.end());
+  std::ranges::sort(paths);
+  paths.erase(std::ranges::unique(paths).begin(), paths.end());
+  for (const std::string_view path : paths) {
+    by_name_[NameOf(path)].push_back(path);
+    by_folder_[DirectoryOf(path)].push_back(NameOf(path));
   }
 }
 
