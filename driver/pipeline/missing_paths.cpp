@@ -110,15 +110,15 @@ std::string MissingPaths::Beside(const std::string& path, std::string_view from)
 
 std::vector<Word> ReadBy(const std::vector<Word>& args) {
   std::vector<Word> read;
-  std::string option;
-  for (const Word& word : args) {
-    const std::string& text = word.text();
-    const size_t equals = text.find('=');
-    if (launch::IsArgumentName(text)) option = text.substr(0, equals);
-    const Word value = equals == std::string::npos ? word : word.From(equals + 1);
-    const std::string name = equals == std::string::npos ? option : text.substr(0, equals);
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& text = args[i].text();
+    const bool has_equals = text.find('=') != std::string::npos;
+    const bool has_name = has_equals || launch::IsArgumentName(text);
+    const Word value = has_name ? launch::ValueOf(args, i) : args[i];
+    const std::string name = has_name ? text.substr(0, text.find('=')) : std::string();
     if (value.IsKnown() && !value.text().starts_with('-') && MayBeRead(value.text(), name) && !NamesResult(name)) read.push_back(value);
-    if (equals != std::string::npos) option.clear();
+    // The next word is its value.
+    if (has_name && !has_equals && !value.text().empty()) ++i;
   }
   return read;
 }

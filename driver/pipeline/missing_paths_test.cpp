@@ -39,5 +39,14 @@ TEST(ReadByTest, NeitherResultsNorData) {
   EXPECT_EQ(read[2].text(), "e.py");
 }
 
+TEST(ReadByTest, AnOptionHasOneValue) {
+  const std::vector<launch::Word> args = {Written("--output"), Written("a"), Written("b.yaml"), Written("--cfg"), Written("c"), Written("d.json"),
+                                          Written("--save"), Written("--config"), Written("e.yaml")};
+  const std::vector<launch::Word> read = ReadBy(args);
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].text(), "b.yaml");
+  EXPECT_EQ(read[1].text(), "e.yaml");
+}
+
 }  // namespace
 }  // namespace allranks::pipeline
