@@ -361,14 +361,31 @@ bool ShareResults::IsShareOfRank(ValueId value) const {
   return axes.has(knowledge::Axis::Data) || axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
 }
 
+// `engine.global_steps`: of an object that was given a share of the data, what a library says is the same on all ranks.
+bool ShareResults::IsKnownAlike(FuncId function, ir::ExprId expr) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  if (module[expr].kind != ir::ExprKind::Attribute) return false;
+  const ValueId object_value = facts_.value(module_id, ir::ObjectOf(module[expr]));
+  const std::vector<ValueId> objects = object_value ? values_.Leaves(object_value) : std::vector<ValueId>();
+  const bool is_known = !objects.empty() && std::ranges::all_of(objects, [&](ValueId object) {
+    const knowledge::ClassId known = values_.ClassOf(object);
+    return known && knowledge_.FindMember(known, ir::AttrOf(module[expr]));
+  });
+  const ValueId value = is_known ? facts_.value(module_id, expr) : ValueId::None();
+  return value && facts_.values_store.axes(value).empty();
+}
+
 void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way) {
   constexpr int kDeepest = 3;
   if (way.depth > kDeepest) return;
   const auto [function, seed] = from;
-  const auto is_sample = [&](ir::ExprId expr) { return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media"); };
+  const auto ends = [&](ir::ExprId expr) {
+    return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media") || IsKnownAlike(function, expr);
+  };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
-  const FlowFrom flow(program_, index_, function, {seed}, begin, is_sample, is_share, fills, std::exchange(way.items, {}));
+  const FlowFrom flow(program_, index_, function, {seed}, begin, ends, is_share, fills, std::exchange(way.items, {}));
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(function, seed, begin);

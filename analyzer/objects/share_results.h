@@ -113,6 +113,7 @@ class ShareResults {
   static void AddItems(const ir::Expr& returned, const ir::Module& module, const FlowFrom& flow, bool is_first, std::vector<bool>& items);
   uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
   bool IsShareOfRank(ValueId value) const;
+  bool IsKnownAlike(FuncId function, ir::ExprId expr) const;
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);
   bool Differs(FuncId function, ir::ExprId expr) const;

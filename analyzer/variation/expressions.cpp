@@ -203,8 +203,8 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     ValueId part = !has_key ? store_.Compare(comparison.op, left, right)
                    : comparison.op == ir::CompareOp::In ? has_key : store_.Not(has_key);
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
-    // A condition that chose between None and something else is asked itself.
-    const bool is_open = store_[part].kind == ValueKind::Compare;
+    // A condition that chose between None and something else is asked itself, and so is a truth (`exists(path) is False`).
+    const bool is_open = store_[part].kind == ValueKind::Compare && store_[right].kind != ValueKind::Bool;
     if (is_open && (is_identity || is_key)) part = Structural(comparison.operand, part);
     parts.push_back(part);
     left = right;

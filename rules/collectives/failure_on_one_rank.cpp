@@ -4,6 +4,7 @@
 
 #include "analyzer/objects/every_way.h"
 #include "analyzer/objects/meetings.h"
+#include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -15,6 +16,7 @@ using objects::Meeting;
 using objects::Site;
 
 constexpr std::string_view kAR116 = "AR116";
+constexpr std::string_view kSpawn = "torch.multiprocessing.spawn";
 
 class Failures {
  public:
@@ -131,7 +133,7 @@ class Failures {
   }
 
   void Report(const Site& site, const std::optional<Meeting>& meeting, Confidence confidence, std::string what) {
-    if (!meeting || IsCaught(site)) return;
+    if (!meeting || IsCaught(site) || IsEndedByParent(*meeting)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
     Finding finding = FindingAt(context_, kAR116, Severity::Warning, confidence, site,
@@ -150,6 +152,15 @@ class Failures {
     std::vector<FuncId> on_way;
     size_t asked = 0;
     return stmt && objects::IsOnEveryWay(context_.index, site.function, stmt, [&](FuncId function, ir::StmtId at) { return IsTried(function, at); }, on_way, asked);
+  }
+
+  // `mp.spawn(worker)`: the process that waits for the ranks ends the others as soon as one fails.
+  bool IsEndedByParent(const Meeting& meeting) const {
+    const auto is_spawn = [&](const objects::ProcessStart& start) {
+      const KnownCall* call = context_.index.KnownCallAt(start.site);
+      return call != nullptr && context_.program.text(call->entry->name) == kSpawn && context_.program.funcs[start.site.function].module == context_.program.funcs[meeting.function].module;
+    };
+    return starts_.IsStarted(meeting.function) && std::ranges::any_of(starts_.starts(), is_spawn);
   }
 
   bool IsTried(FuncId function, ir::StmtId stmt) const {
@@ -175,6 +186,7 @@ class Failures {
   FindingSink& sink_;
   traces::World world_ = objects::SmallJob(context_.facts.job);
   objects::Meetings meetings_;
+  objects::ProcessStarts starts_{context_.program, context_.facts, context_.index};
   std::set<std::pair<uint32_t, uint32_t>> reported_;
   std::set<std::pair<uint32_t, uint32_t>> ways_;  // file in which ranks part, and where they meet
 };
@@ -249,7 +261,8 @@ if not finite.item():
 
 * The ranks agree first: what is tested was reduced, gathered or broadcast.
 * Nothing of all ranks follows, or the job is made only afterwards.
-* A handler in the same function, or where the ways of the ranks part, catches the error.
+* On every way there some handler catches the error, and goes on.
+* The program starts its ranks by `torch.multiprocessing.spawn`, which ends the others at once.
 * The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes
   up on the first run and on all ranks.
 * All that decides is the rank, so that it always ends.

@@ -77,7 +77,7 @@ class Loss {
   // Not in a loop of its own inside the step, which collects what the step computes its gradients of.
   bool IsKeptOverSteps(ir::ExprId kept, const std::vector<ir::StmtId>& loops) const {
     const std::vector<ir::StmtId> around = context_.index.LoopsAround({backward_.function, kept});
-    if (around.empty() || std::ranges::find(loops, around.front()) == loops.end()) return false;
+    if (around.empty() || std::ranges::find(loops, around.front()) == loops.end() || IsBegunInRound(kept, around.front())) return false;
     return !IsOverMicroSteps(around.front()) || !IsBegunInALoop(kept, around);
   }
 
@@ -91,6 +91,21 @@ class Loss {
     if (is_data || iterable.kind != ir::ExprKind::Call) return false;
     const std::string_view name = context_.values.External(context_.facts.value(module_id_, ir::CalleeOf(iterable)));
     return name == "builtins.range" || name == "builtins.zip";
+  }
+
+  // Each round sets it anew before it adds the loss.
+  bool IsBegunInRound(ir::ExprId kept, ir::StmtId loop) const {
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    const base::NameId total = KeptIn(tree.StatementOf(kept));
+    for (uint32_t i = 0; total && i < module_.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      const ir::Stmt& stmt = module_[id];
+      if (stmt.kind != ir::StmtKind::Assign || tree.Parent(id) != loop || stmt.begin > module_[kept].begin) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+        if (module_[target].kind == ir::ExprKind::Name && ir::NameOf(module_[target]) == total) return true;
+      }
+    }
+    return false;
   }
 
   // The sum or list begins anew in each round of a loop around: it lives for one step, over the micro-steps or the
