@@ -60,7 +60,7 @@ bool NeverReached::IsExcluded(FuncId function, ir::StmtId stmt) const {
   const ir::ModuleId module = program_.funcs[function].module;
   const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
   for (size_t i = 0; i < claims.size(); ++i) {
-    if (IsImpossible(module, claims[i])) return true;
+    if (IsImpossible(module, claims[i]) || IsOfOneProcess(claims[i])) return true;
     for (size_t j = 0; j < i; ++j) {
       if (Exclude(module, claims[i], claims[j])) return true;
     }
@@ -72,6 +72,26 @@ bool NeverReached::IsExcluded(FuncId function, ir::StmtId stmt) const {
 bool NeverReached::IsImpossible(ir::ModuleId module, const Claim& claim) const {
   const bool asks_for_text = claim.equals && claim.holds && facts_.values_store[claim.equals].kind == ValueKind::Str;
   return asks_for_text && !options_.MayBe(module, claim.value, claim.equals);
+}
+
+// No job of several ranks passes it. Of a number that is that of ranks in a job, and else another (`1 if alone else world_size`), the first counts.
+bool NeverReached::IsOfOneProcess(const Claim& claim) const {
+  constexpr uint32_t kMostRanks = 64;
+  const std::vector<ValueId> leaves = values_.Leaves(claim.value);
+  const auto counts_ranks = [&](ValueId value) { return values_.Mentions(value, knowledge::Coordinate::WorldSize); };
+  const auto counting = std::ranges::find_if(leaves, counts_ranks);
+  if (counting == leaves.end()) return false;
+  // `world_size == 96`, or a text.
+  const int64_t wanted = claim.equals ? values_.Int(claim.equals).value_or(INT64_MAX) : 0;
+  if (wanted > kMostRanks) return false;
+  for (uint32_t size = 2; size <= kMostRanks; ++size) {
+    const traces::World world{.nodes = 1, .per_node = size, .mesh = {}};
+    std::optional<bool> truth;
+    if (!claim.equals) truth = values_.TruthAsRankTest(*counting, world, 0);
+    else if (const std::optional<int64_t> number = values_.OnRank(*counting, world, 0)) truth = *number == wanted;
+    if (!truth || *truth == claim.holds) return false;
+  }
+  return true;
 }
 
 // No value is both.

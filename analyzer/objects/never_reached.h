@@ -1,11 +1,12 @@
-// Places that no run of the program gets to: the tests on the way to them cannot all come out as they would have to.
+// Places that no run of the program on several ranks gets to: the tests on the way to them cannot all come out as they would have to.
 //
 // A test is never passed where it asks an option for a value that is not among its choices (`args.data == "CIFAR"` of
 // `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
 // row may come out differently. Nor does a run get to a function that no file of the project names, where all who may call it are
 // seen: because it is one of a script, or of a file that others of the project import while nobody installs it. The same goes
-// for a method, unless a class it is in has a base outside of the project, and for all methods of a class that no file names.
+// for a method, unless a class it is in has a base outside of the project, and for all methods of a class that no file names. What a test
+// of the number of ranks leaves to a single one (`if world_size != 1: raise`) says nothing of a job.
 //
 // Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
 #pragma once
@@ -33,8 +34,8 @@ struct OtherFiles {
 class NeverReached {
  public:
   NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
-               const LaunchedOptions& options, OtherFiles others)
-      : program_(program), facts_(facts), index_(index), reach_(reach), options_(options), others_(std::move(others)),
+               const Values& values, const LaunchedOptions& options, OtherFiles others)
+      : program_(program), facts_(facts), index_(index), reach_(reach), values_(values), options_(options), others_(std::move(others)),
         neighbourhood_(program) {
     for (uint32_t m = 0; m < program.modules.size(); ++m) has_main_.push_back(static_cast<bool>(MainOf(program, ir::ModuleId{m})));
   }
@@ -50,6 +51,7 @@ class NeverReached {
   bool IsOfUnusedClass(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;
   bool IsImpossible(ir::ModuleId module, const Claim& claim) const;
+  bool IsOfOneProcess(const Claim& claim) const;
   bool Exclude(ir::ModuleId module, const Claim& a, const Claim& b) const;
   bool IsSetting(ir::ModuleId module, ValueId value, int depth = 0) const;
 
@@ -57,6 +59,7 @@ class NeverReached {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   const Reach& reach_;
+  const Values& values_;
   const LaunchedOptions& options_;
   const OtherFiles others_;
   const binding::Neighbourhood neighbourhood_;

@@ -12,8 +12,10 @@ class NeverReachedTest : public ObjectsTest {
     Read("import argparse\n" + text);
     const Reach reach(program(), knowledge(), facts(), index());
     const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
-    const NeverReached never(program(), facts(), index(), reach, options, {.name = [&](ir::ModuleId, std::string_view name) { return name == named_elsewhere_; },
-                                                                     .may_install = [](ir::ModuleId) { return false; }});
+    const Values values(program(), knowledge(), facts());
+    const NeverReached never(program(), facts(), index(), reach, values, options,
+                             {.name = [&](ir::ModuleId, std::string_view name) { return name == named_elsewhere_; },
+                              .may_install = [](ir::ModuleId) { return false; }});
     return never.IsAt(ir::ModuleId{0}, Position("here()"));
   }
 
@@ -50,6 +52,19 @@ TEST_F(NeverReachedTest, TwoTestsThatExcludeEachOther) {
   EXPECT_TRUE(IsNever("def f(mode, x):\n  if mode is None:\n    return\n  if x:\n    if mode is None:\n      here()\n"));
   EXPECT_FALSE(IsNever("def f(mode, x):\n  if mode == 1:\n    x()\n  if mode == 2:\n    here()\n"));
   EXPECT_FALSE(IsNever("def f(mode, x):\n  if mode != 1:\n    if mode != 2:\n      here()\n"));
+}
+
+// Nothing is said of a job where only a single process comes by.
+TEST_F(NeverReachedTest, WhatTheNumberOfRanksLeavesToOne) {
+  const auto with = [&](const std::string& text) { return IsNever("import torch.distributed as dist\nsize = dist.get_world_size()\n" + text); };
+  EXPECT_TRUE(with("if size != 1:\n  raise RuntimeError()\nhere()\n"));
+  EXPECT_TRUE(with("if size <= 1:\n  here()\n"));
+  EXPECT_TRUE(with("size = dist.get_world_size() if dist.is_initialized() else 1\nif size == 1:\n  here()\n"));
+  EXPECT_FALSE(with("if size > 1:\n  here()\n"));
+  EXPECT_FALSE(with("if size == 6:\n  here()\n"));
+  EXPECT_FALSE(with("if size % 5 == 0:\n  here()\n"));
+  EXPECT_FALSE(with("if size == 96:\n  here()\n"));
+  EXPECT_FALSE(with("if dist.get_rank() == 0:\n  here()\n"));
 }
 
 TEST_F(NeverReachedTest, StateMayChangeBetweenTwoTests) {

@@ -266,7 +266,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
-  JudgePlaces({a.program, a.facts, index, *made.reach, *made.options, others}, {a.program, a.facts, index, *made.reach},
+  JudgePlaces({a.program, a.facts, index, *made.reach, values, *made.options, others}, {a.program, a.facts, index, *made.reach},
               {a.program, *a.knowledge, a.facts, index}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
