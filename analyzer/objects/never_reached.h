@@ -11,7 +11,6 @@
 // Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
 #pragma once
 
-#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -20,16 +19,9 @@
 #include "analyzer/objects/claims.h"
 #include "analyzer/objects/launched_options.h"
 #include "analyzer/objects/main_guard.h"
+#include "analyzer/objects/other_files.h"
 
 namespace allranks::objects {
-
-// What is to be known of files that are no part of the program.
-struct OtherFiles {
-  // Whether one of them names a function of a module.
-  std::function<bool(ir::ModuleId, std::string_view)> name;
-  // Whether a module belongs to a package that others may install, and call.
-  std::function<bool(ir::ModuleId)> may_install;
-};
 
 class NeverReached {
  public:

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/base/folder.h"
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/every_way.h"
 
@@ -45,9 +44,6 @@ static_assert(std::ranges::is_sorted(kNames));
 constexpr std::string_view kMembersOfDictionary[] = {"clear", "copy", "fromkeys", "get", "has_key", "items", "iteritems", "iterkeys", "itervalues", "keys", "pop",
                                                      "popitem", "setdefault", "update", "values"};
 static_assert(std::ranges::is_sorted(kMembersOfDictionary));
-
-// What makes names while the program runs.
-constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "vars", "locals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
 
 // What sets fields by names that no text shows.
 constexpr std::string_view kSetFields[] = {"setattr", "vars", "__dict__", "__setattr__"};
@@ -117,7 +113,7 @@ bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
   switch (stmt.kind) {
     case ir::StmtKind::Import:
       for (uint32_t i = 0; i < stmt.c; ++i) {
-        if (ImportsUnboundName(module_id, ir::ImportId{stmt.a + i})) return true;
+        if (ImportFails(module_id, ir::ImportId{stmt.a + i})) return true;
       }
       return false;
     case ir::StmtKind::Assign:
@@ -237,16 +233,9 @@ bool SureFailures::IsTakenFrom(ir::ModuleId module_id, ir::ModuleId from) const 
   const auto& imports = program_.modules[module_id].imports;
   for (uint32_t i = 0; i < imports.size(); ++i) {
     const binding::Target& target = program_.import_targets[module_id.index][i];
-    if (target.kind == binding::TargetKind::Variable && target.module == from && IsSureOf(module_id, ir::ImportId{i}, from)) return true;
+    if (target.kind == binding::TargetKind::Variable && target.module == from && imports_.IsSureOf(module_id, ir::ImportId{i}, from)) return true;
   }
   return false;
-}
-
-// A relative import, one by the whole name, or one from the same folder.
-bool SureFailures::IsSureOf(ir::ModuleId module_id, ir::ImportId import_id, ir::ModuleId found) const {
-  const ir::Import& import = program_.modules[module_id].imports[import_id];
-  const binding::ModuleInfo& from = program_.infos[found];
-  return import.level > 0 || from.dotted == program_.text(import.module) || base::FolderOf(from.path) == base::FolderOf(program_.infos[module_id].path);
 }
 
 // `PairsDataset = Pairs` at the top level, where nothing else in the file binds the one name or the other.
@@ -314,6 +303,8 @@ bool SureFailures::MisfitsParams(const ir::Module& module, const ir::Expr& call,
     if (param.kind == ir::ParamKind::Star || param.kind == ir::ParamKind::DoubleStar) continue;
     const bool by_place = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
     const bool by_name = std::ranges::count(keywords, param.name) > 0;
+    // One argument twice; where it may only be given by its place, a name is that of something else.
+    if (by_place && by_name && param.kind == ir::ParamKind::Normal) return true;
     positional -= by_place ? 1 : 0;
     known += by_name ? 1 : 0;
     if (!by_place && !by_name && !param.default_value) return true;
@@ -382,46 +373,15 @@ bool SureFailures::IsUnboundName(ir::ModuleId module, ir::ExprId expr) const {
   const std::string_view text = program_.text(base::NameId{facts_.values_store[value].a});
   const std::string_view name = program_.text(ir::NameOf(program_.modules[module][expr]));
   if (!text.starts_with(kBuiltins) || text.substr(kBuiltins.size()) != name) return false;
-  return !std::ranges::binary_search(kNames, name) && !IsBoundIn(module, ir::NameOf(program_.modules[module][expr]), 0) && KnowsNamesOf(module);
+  if (std::ranges::binary_search(kNames, name) || imports_.IsBoundIn(module, ir::NameOf(program_.modules[module][expr]))) return false;
+  return imports_.KnowsNamesOf(module);
 }
 
-// At the top level, to whatever it may be: what is imported from a file that was not read is nothing that is known.
-bool SureFailures::IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const {
-  constexpr int kMostStars = 4;
-  if (depth > kMostStars || program_.top_level[module.index].contains(name)) return true;
-  return std::ranges::any_of(program_.stars[module.index], [&](ir::ModuleId star) { return IsBoundIn(star, name, depth + 1); });
-}
-
-// All names that a file has are seen in its text, and in that of the files whose names it takes over.
-bool SureFailures::KnowsNamesOf(ir::ModuleId id) const {
-  const auto [known, is_new] = modules_.try_emplace(id.index, true);
-  if (!is_new) return known->second;
-  const ir::Module& module = program_.modules[id];
-  bool knows = module.language == ir::Language::Python && module.problems.empty() && program_.external_stars[id.index].empty() &&
-               !program_.infos[id].path.ends_with(".ipynb");
-  for (const std::string_view maker : kMakeNames) {
-    const base::NameId name = program_.names->Find(maker);
-    if (!name) continue;
-    const auto names_it = [&](ir::ExprId expr) { return ir::NameOf(module[expr]) == name; };
-    knows = knows && std::ranges::none_of(index_.ExprsOf(id, ir::ExprKind::Name), names_it) &&
-            program_.top_level[id.index].find(name) == program_.top_level[id.index].end();
-  }
-  knows = knows && std::ranges::all_of(program_.stars[id.index], [&](ir::ModuleId star) { return star == id || KnowsNamesOf(star); });
-  modules_[id.index] = knows;
-  return knows;
-}
-
-// `from .data import loaders`, where the file binds no such name. A package may hold what is no file of Python.
-bool SureFailures::ImportsUnboundName(ir::ModuleId module_id, ir::ImportId import_id) const {
-  const ir::Import& import = program_.modules[module_id].imports[import_id];
-  const binding::Target& target = program_.import_targets[module_id.index][import_id.index];
-  const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
-  if (!is_of_project || import.star || program_.infos[module_id].path.ends_with(".ipynb")) return false;
-  const binding::ModuleInfo& from = program_.infos[target.module];
-  if (target.module == module_id || !IsSureOf(module_id, import_id, target.module)) return false;
-  if (FailsWhenRun(program_.func(target.module, ir::kTopLevel))) return true;
-  return target.kind == binding::TargetKind::Variable && !from.is_package && KnowsNamesOf(target.module) &&
-         !IsBoundIn(target.module, target.name, 0);
+// Because there is no such thing, or what is read for it fails itself.
+bool SureFailures::ImportFails(ir::ModuleId module_id, ir::ImportId import_id) const {
+  if (imports_.Is(module_id, import_id)) return true;
+  const ir::ModuleId read = imports_.FileOf(module_id, import_id);
+  return read && FailsWhenRun(program_.func(read, ir::kTopLevel));
 }
 
 // `os.environ["MASTER_PORT"] = 29500`: only texts can be put there.

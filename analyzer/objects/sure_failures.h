@@ -1,8 +1,8 @@
 // Statements of Python that fail whenever they run, so that no run gets to what stands behind them.
 //
-// These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import from a
-// file of the project of a name that this file does not bind; an environment variable that is set to a number or None; a loop over
-// `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument or has one too many, of a
+// These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import
+// that finds nothing (missing_imports.h); an environment variable that is set to a number or None; a loop over
+// `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument, has one too many or one twice, of a
 // function or a class of the project, by its name or the only other one that its file gives a class, or of one of a library of which the
 // knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has
 // (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/objects/missing_imports.h"
 #include "analyzer/objects/missing_options.h"
 #include "analyzer/objects/program_index.h"
 
@@ -29,8 +30,10 @@ namespace allranks::objects {
 
 class SureFailures {
  public:
-  SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index)
-      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), options_(program, knowledge, facts, index) {}
+  SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
+               const OtherFiles& others)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), options_(program, knowledge, facts, index),
+        imports_(program, index, others) {}
 
   // Whether each run that would get to a position of a module has failed before.
   bool AreBefore(ir::ModuleId module, uint32_t position) const;
@@ -43,7 +46,6 @@ class SureFailures {
   bool FailsWhenRun(FuncId function) const;
   bool FailsInBlock(FuncId function, ir::BlockId block) const;
   bool FailsInside(FuncId function, ir::ExprId expr) const;
-  bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
   bool RefusesArgument(FuncId function, ir::ExprId call) const;
   bool ReadsMemberOfDictionary(ir::ModuleId module, ir::ExprId expr) const;
@@ -57,21 +59,19 @@ class SureFailures {
   std::pair<base::NameId, std::vector<base::NameId>> OptionsOf(const ir::Module& module, ir::StmtId stmt) const;
   bool IsStrictParser(ir::ModuleId module, ir::StmtId stmt) const;
   bool IsTakenFrom(ir::ModuleId module, ir::ModuleId from) const;
-  bool IsSureOf(ir::ModuleId module, ir::ImportId import, ir::ModuleId found) const;
-  bool ImportsUnboundName(ir::ModuleId module, ir::ImportId import) const;
+  bool ImportFails(ir::ModuleId module, ir::ImportId import) const;
   bool UnpacksOtherNumber(ir::ModuleId module, const ir::Stmt& loop) const;
   bool SetsVariableToNumber(ir::ModuleId module, const ir::Stmt& stmt) const;
-  bool KnowsNamesOf(ir::ModuleId module) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   const MissingOptions options_;
+  const MissingImports imports_;
   mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
   mutable std::unordered_map<uint64_t, bool> statements_;  // by function and StmtId
   mutable std::unordered_map<uint32_t, bool> sets_fields_;  // by ModuleId
-  mutable std::unordered_map<uint32_t, bool> modules_;    // by ModuleId: whether all names that it has are seen
 };
 
 }  // namespace allranks::objects

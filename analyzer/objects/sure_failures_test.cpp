@@ -10,7 +10,12 @@ class SureFailuresTest : public ObjectsTest {
   // Whether no run of a program gets to its `print("here")`.
   bool IsFailed(const std::string& text) {
     Read(text);
-    const SureFailures failures(program(), knowledge(), facts(), index());
+    const OtherFiles others = {.name = [](auto...) { return false; },
+                               .may_install = [](auto) { return false; },
+                               .lacks = [](auto...) { return false; },
+                               .set_python_path = [] { return false; },
+                               .require = [](auto) { return false; }};
+    const SureFailures failures(program(), knowledge(), facts(), index(), others);
     const ir::StmtId stmt = index().StatementAt(ir::ModuleId{0}, Position("print(\"here\")"));
     return failures.AreBefore(index().FunctionOf(ir::ModuleId{0}, stmt), stmt);
   }
@@ -134,6 +139,8 @@ TEST_F(SureFailuresTest, AnObjectThatIsMadeByAnotherNameOfItsClass) {
 
 TEST_F(SureFailuresTest, MoreArgumentsThanAFunctionTakes) {
   EXPECT_TRUE(IsFailed("def g(a):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed("def g(a, b=1):\n  pass\ndef f():\n  g(1, a=2)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def g(a, /, **more):\n  pass\ndef f():\n  g(1, a=2)\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed("def g(a, *more):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
 }
 

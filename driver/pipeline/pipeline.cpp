@@ -26,6 +26,7 @@
 #include "driver/pipeline/cache_key.h"
 #include "driver/pipeline/fingerprint.h"
 #include "driver/pipeline/function_code.h"
+#include "driver/pipeline/missing_modules.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/parse.h"
 #include "driver/pipeline/policy.h"
@@ -247,10 +248,15 @@ unsigned JobsFor(const binding::Program& program, unsigned jobs) {
   return program.modules.size() <= kFew ? 1 : jobs;
 }
 
-objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const PathMap& paths) {
+objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const MissingModules& missing, const PathMap& paths) {
   const auto path_of = [&a, &paths](ir::ModuleId module) { return paths.Relative(a.files[a.program.modules[module].file].path); };
   return {.name = [&unread, path_of](ir::ModuleId module, std::string_view name) { return unread.Name(path_of(module), name); },
-          .may_install = [&unread, path_of](ir::ModuleId module) { return unread.IsPackaged(path_of(module)); }};
+          .may_install = [&unread, path_of](ir::ModuleId module) { return unread.IsPackaged(path_of(module)); },
+          .lacks = [&missing, path_of](ir::ModuleId module, uint32_t level, std::string_view dotted) {
+            return missing.Lacks(path_of(module), level, dotted);
+          },
+          .set_python_path = [&missing] { return missing.AnySetsPythonPath(); },
+          .require = [&missing](std::string_view package) { return missing.AreRequired(package); }};
 }
 
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read,
@@ -267,7 +273,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
   JudgePlaces({a.program, a.facts, index, *made.reach, values, *made.options, others}, {a.program, a.facts, index, *made.reach},
-              {a.program, *a.knowledge, a.facts, index}, a.program, findings);
+              {a.program, *a.knowledge, a.facts, index, others}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;
@@ -578,7 +584,8 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   a.files = std::move(parsed.files);
 
   const UnreadFiles unread(launch_input, launch_scan.files, selection);
-  const objects::OtherFiles others = OthersOf(a, unread, paths);
+  const MissingModules missing(launch_input, project);
+  const objects::OtherFiles others = OthersOf(a, unread, missing, paths);
   Stages stages{options, wanted, graph, launches, launch_input, scripts, others, parsed, memory, limits, watch, a, out};
   const bool is_whole = RunStages(stages);
   if (!is_whole && memory != nullptr) return Stopped();
@@ -600,7 +607,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   NoteFunctionCode(a.program, out.findings);
   NameWitnesses(a.files, out.findings);
   // A run is the same as long as the files are that it read: those that it asked beside are not among them.
-  if (memory != nullptr && !unread.WereAsked()) memory->NoteWhole(selection);
+  if (memory != nullptr && !unread.WereAsked() && !missing.WereAsked()) memory->NoteWhole(selection);
   watch.End();
   return out;
 }

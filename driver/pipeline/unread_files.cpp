@@ -9,16 +9,6 @@
 namespace allranks::pipeline {
 namespace {
 
-// As a word of its own.
-bool Mentions(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    const bool begins = at == 0 || !python::IsWordByte(text[at - 1]);
-    if (begins && (end == text.size() || !python::IsWordByte(text[end]))) return true;
-  }
-  return false;
-}
-
 // What an import calls it: a package has the name of its folder.
 std::string_view ImportedName(std::string_view path) {
   std::string_view name = NameOf(path);
@@ -57,7 +47,7 @@ bool UnreadFiles::Name(std::string_view path, std::string_view name) const {
 bool UnreadFiles::Names(std::string_view module, std::string_view name) const {
   return std::ranges::any_of(unread_, [&](const std::string& other) {
     const std::string text = TextOf(other);
-    return Mentions(text, name) && Mentions(text, module);
+    return python::HasWord(text, name) && python::HasWord(text, module);
   });
 }
 

@@ -21,6 +21,16 @@ inline std::string_view WordAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
+// Whether a text holds a word that is no part of another.
+inline bool HasWord(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || !IsWordByte(text[at - 1]);
+    if (begins && (end == text.size() || !IsWordByte(text[end]))) return true;
+  }
+  return false;
+}
+
 inline size_t SkipBlanks(std::string_view text, size_t at) {
   return std::min(text.find_first_not_of(" \t\f", at), text.size());
 }

@@ -1,0 +1,144 @@
+#include "analyzer/objects/missing_imports.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "analyzer/base/folder.h"
+#include "analyzer/objects/main_guard.h"
+
+namespace allranks::objects {
+namespace {
+
+// What makes names while the program runs.
+constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "vars", "locals", "__builtins__", "builtins", "__builtin__", "__getattr__"};
+// What gives a package parts that are no files of its folder, or puts another module in its place.
+constexpr std::string_view kMakeParts[] = {"setattr", "__path__", "modules", "__dict__"};
+
+}  // namespace
+
+bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
+  const ir::Import& import = program_.modules[module].imports[import_id];
+  const binding::Target& target = program_.import_targets[module.index][import_id.index];
+  if (program_.modules[module].language != ir::Language::Python || program_.infos[module].path.ends_with(".ipynb")) return false;
+  if (target.kind == binding::TargetKind::Variable) {
+    return target.module != module && !import.star && IsSureOf(module, import_id, target.module) && IsUnbound(module, import, target);
+  }
+  if (target.kind != binding::TargetKind::External || program_.unread.contains(target.name)) return false;
+  const std::string_view dotted = program_.text(import.module);
+  if (import.level > 0) return IsUsedHere(module) && others_.lacks(module, import.level, dotted);
+  return IsElsewhere(module, import);
+}
+
+// A file that is no script and that nobody imports may be there to be copied into a package of others.
+bool MissingImports::IsUsedHere(ir::ModuleId module) const { return MainOf(program_, module) || !neighbourhood_.ImportersOf(module).empty(); }
+
+ir::ModuleId MissingImports::FileOf(ir::ModuleId module, ir::ImportId import_id) const {
+  const ir::Import& import = program_.modules[module].imports[import_id];
+  const binding::Target& target = program_.import_targets[module.index][import_id.index];
+  const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
+  if (!is_of_project || import.star || target.module == module || program_.infos[module].path.ends_with(".ipynb")) return ir::ModuleId::None();
+  return IsSureOf(module, import_id, target.module) ? target.module : ir::ModuleId::None();
+}
+
+bool MissingImports::IsSureOf(ir::ModuleId module, ir::ImportId import_id, ir::ModuleId found) const {
+  const ir::Import& import = program_.modules[module].imports[import_id];
+  const binding::ModuleInfo& from = program_.infos[found];
+  return import.level > 0 || from.dotted == program_.text(import.module) || base::FolderOf(from.path) == base::FolderOf(program_.infos[module].path);
+}
+
+// `from .data import loaders`, where the file binds no such name.
+bool MissingImports::IsUnbound(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const {
+  if (!KnowsNamesOf(target.module) || IsBoundIn(target.module, target.name)) return false;
+  if (!program_.infos[target.module].is_package) return true;
+  return IsSurePackage(module, import, target.module) && KnowsPartsOf(target.module) && others_.lacks(target.module, 1, program_.text(target.name));
+}
+
+bool MissingImports::IsSurePackage(ir::ModuleId module, const ir::Import& import, ir::ModuleId package) const {
+  if (import.level > 0) return true;
+  const std::string_view dotted = program_.text(import.module);
+  const std::string_view folder = base::FolderOf(program_.infos[package].path);
+  const bool is_beside = MainOf(program_, module) && base::FolderOf(folder) == base::FolderOf(program_.infos[module].path);
+  if (!is_beside && (!others_.may_install(package) || others_.require(dotted.substr(0, dotted.find('.'))))) return false;
+  for (uint32_t i = 0; i < program_.infos.size(); ++i) {
+    const ir::ModuleId other{i};
+    if (other != package && program_.infos[other].dotted == dotted && IsBoundIn(other, import.name)) return false;
+  }
+  return true;
+}
+
+// All parts of a package are names of its `__init__.py` or lie in its folder.
+bool MissingImports::KnowsPartsOf(ir::ModuleId package) const {
+  const ir::Module& module = program_.modules[package];
+  const auto makes = [&](base::NameId name) { return std::ranges::count(kMakeParts, program_.text(name)) > 0; };
+  const auto by_name = [&](ir::ExprId id) { return makes(ir::NameOf(module[id])); };
+  const auto by_attribute = [&](ir::ExprId id) { return makes(ir::AttrOf(module[id])); };
+  return std::ranges::none_of(index_.ExprsOf(package, ir::ExprKind::Name), by_name) &&
+         std::ranges::none_of(index_.ExprsOf(package, ir::ExprKind::Attribute), by_attribute);
+}
+
+// `from pair_sets import Pairs` of a script, where only another folder has a `pair_sets.py`, and that one defines `Pairs`. What a script
+// imports is looked for in its own folder, in those that are installed, and in those that it or what it imports says. A name of one word is
+// too common: Python or a library may have it.
+bool MissingImports::IsElsewhere(ir::ModuleId module, const ir::Import& import) const {
+  const std::string_view dotted = program_.text(import.module);
+  const bool is_script = MainOf(program_, module) && neighbourhood_.ImportersOf(module).empty();
+  const bool is_own_name = dotted.find('_') != std::string_view::npos && dotted.find('.') == std::string_view::npos;
+  if (!import.name || !is_own_name || !is_script) return false;
+  const std::string ending = "/" + std::string(dotted) + ".py";
+  bool is_known = false;
+  for (uint32_t i = 0; i < program_.infos.size(); ++i) {
+    const ir::ModuleId other{i};
+    const auto found = program_.top_level[i].find(import.name);
+    if (other == module || !program_.infos[other].path.ends_with(ending) || found == program_.top_level[i].end()) continue;
+    const binding::TargetKind kind = found->second.kind;
+    if (others_.may_install(other) || (kind != binding::TargetKind::Function && kind != binding::TargetKind::Class)) return false;
+    is_known = true;
+  }
+  if (!is_known || std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return MayExtendPath(used); })) return false;
+  return others_.lacks(module, 0, dotted) && !others_.require(dotted) && !others_.set_python_path();
+}
+
+// `sys.path.append("..")`, or it imports what was not read, and may do so.
+bool MissingImports::MayExtendPath(ir::ModuleId id) const {
+  const ir::Module& module = program_.modules[id];
+  for (uint32_t i = 0; i < module.imports.size(); ++i) {
+    const ir::Import& import = module.imports[ir::ImportId{i}];
+    const binding::Target& target = program_.import_targets[id.index][i];
+    if (target.kind == binding::TargetKind::External && program_.unread.contains(target.name)) return true;
+    const std::string_view from = program_.text(import.module);
+    if (from == "site" || (from == "sys" && import.name && program_.text(import.name) == "path")) return true;
+  }
+  const base::NameId path = program_.names->Find("path");
+  return std::ranges::any_of(index_.ExprsOf(id, ir::ExprKind::Attribute), [&](ir::ExprId expr) {
+    if (ir::AttrOf(module[expr]) != path) return false;
+    const ir::Expr& object = module[ir::ObjectOf(module[expr])];
+    return object.kind == ir::ExprKind::Name && program_.text(ir::NameOf(object)) == "sys";
+  });
+}
+
+bool MissingImports::IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const {
+  constexpr int kMostStars = 4;
+  if (depth > kMostStars || program_.top_level[module.index].contains(name)) return true;
+  return std::ranges::any_of(program_.stars[module.index], [&](ir::ModuleId star) { return IsBoundIn(star, name, depth + 1); });
+}
+
+bool MissingImports::KnowsNamesOf(ir::ModuleId id) const {
+  const auto [known, is_new] = modules_.try_emplace(id.index, true);
+  if (!is_new) return known->second;
+  const ir::Module& module = program_.modules[id];
+  bool knows = module.language == ir::Language::Python && module.problems.empty() && program_.external_stars[id.index].empty() &&
+               !program_.infos[id].path.ends_with(".ipynb");
+  for (const std::string_view maker : kMakeNames) {
+    const base::NameId name = program_.names->Find(maker);
+    if (!name) continue;
+    const auto names_it = [&](ir::ExprId expr) { return ir::NameOf(module[expr]) == name; };
+    knows = knows && std::ranges::none_of(index_.ExprsOf(id, ir::ExprKind::Name), names_it) &&
+            program_.top_level[id.index].find(name) == program_.top_level[id.index].end();
+  }
+  knows = knows && std::ranges::all_of(program_.stars[id.index], [&](ir::ModuleId star) { return star == id || KnowsNamesOf(star); });
+  modules_[id.index] = knows;
+  return knows;
+}
+
+}  // namespace allranks::objects

@@ -1,0 +1,52 @@
+// Imports of a file of Python that fail whenever they run, since what they ask for is not there.
+//
+// These are: a name that a file or a package of the project does not bind, and that is no file in the folder of the package; a relative
+// import that leads to no file and no folder, in a script or a file that others import; and in a script that nobody imports a file of the
+// project that only stands elsewhere, where nothing tells Python to look there.
+//
+// What is surely found: by a relative import, by its whole name, or in the same folder; a package by its name only from the script beside
+// it, or where the project says that it is installed, since another package of that name may be installed as well.
+// Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read), of notebooks, and of
+// files with errors of syntax.
+#pragma once
+
+#include <unordered_map>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/other_files.h"
+#include "analyzer/objects/program_index.h"
+
+namespace allranks::objects {
+
+class MissingImports {
+ public:
+  MissingImports(const binding::Program& program, const ProgramIndex& index, const OtherFiles& others)
+      : program_(program), index_(index), others_(others), neighbourhood_(program) {}
+
+  bool Is(ir::ModuleId module, ir::ImportId import) const;
+  // The file that an import surely reads; none if there is none, or it may be another.
+  ir::ModuleId FileOf(ir::ModuleId module, ir::ImportId import) const;
+  // Whether an import surely leads to a file that was found for it.
+  bool IsSureOf(ir::ModuleId module, ir::ImportId import, ir::ModuleId found) const;
+  // At the top level, to whatever it may be: what is imported from a file that was not read is nothing that is known.
+  bool IsBoundIn(ir::ModuleId module, base::NameId name) const { return IsBoundIn(module, name, 0); }
+  // Whether all names that a file has are seen in its text, and in that of the files whose names it takes over.
+  bool KnowsNamesOf(ir::ModuleId module) const;
+
+ private:
+  bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
+  bool IsUsedHere(ir::ModuleId module) const;
+  bool KnowsPartsOf(ir::ModuleId package) const;
+  bool IsSurePackage(ir::ModuleId module, const ir::Import& import, ir::ModuleId package) const;
+  bool IsUnbound(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const;
+  bool IsElsewhere(ir::ModuleId module, const ir::Import& import) const;
+  bool MayExtendPath(ir::ModuleId module) const;
+
+  const binding::Program& program_;
+  const ProgramIndex& index_;
+  const OtherFiles& others_;
+  const binding::Neighbourhood neighbourhood_;
+  mutable std::unordered_map<uint32_t, bool> modules_;  // by ModuleId: whether all names that it has are seen
+};
+
+}  // namespace allranks::objects

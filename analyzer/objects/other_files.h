@@ -1,0 +1,26 @@
+// What is to be known of files that are no part of the program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "analyzer/binding/program.h"
+
+namespace allranks::objects {
+
+struct OtherFiles {
+  // Whether one of them names a function of a module.
+  std::function<bool(ir::ModuleId, std::string_view)> name = {};
+  // Whether a module belongs to a package that others may install, and call.
+  std::function<bool(ir::ModuleId)> may_install = {};
+  // Whether nothing lies where an import in a module looks for a dotted name, and no build puts it there. Without a level (`import data`):
+  // in none of the folders of the project from which its imports may start.
+  std::function<bool(ir::ModuleId, uint32_t level, std::string_view dotted)> lacks = {};
+  // Whether any file speaks of PYTHONPATH.
+  std::function<bool()> set_python_path = {};
+  // Whether one of those that say what is to be installed names a package.
+  std::function<bool(std::string_view)> require = {};
+};
+
+}  // namespace allranks::objects
