@@ -118,7 +118,7 @@ std::optional<RankSet> RanksThatFill(const ProgramIndex& index, const variation:
 Reach::Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
              const ProgramIndex& index, const Launch* launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, facts, index),
-      values_(program, knowledge, facts), handed_over_(program.funcs.size()) {
+      values_(program, knowledge, facts), handed_over_(program.funcs.size()), known_(SmallJob(facts.job)) {
   if (launch != nullptr) places_.emplace(program, knowledge, facts, index, *launch);
   for (uint32_t f = 0; f < program.funcs.size(); ++f) NoteFunction(FuncId{f});
   for (uint32_t m = 0; m < program.modules.size(); ++m) NoteHandedOver(ir::ModuleId{m});
@@ -265,14 +265,20 @@ bool Reach::Leaves(const ir::Module& module, ir::BlockId block) const {
   }
 }
 
+template <class Question>
+auto Reach::In(const traces::World& world, const Question& question) const {
+  if (world == known_.world) return question(known_);
+  Known once(world);
+  return question(once);
+}
+
 RankSet Reach::Ranks(const Site& site, const traces::World& world) const {
-  Walk walk;
-  return Ranks(site, world, walk);
+  return In(world, [&](Known& known) { return Ranks(site, known); });
 }
 
 RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world) const {
   RankSet ranks = RankSet::All(world.size());
-  for (const Site& site : way) ranks.bits &= RanksWithin(site, world).bits;
+  for (const Site& site : way) ranks.bits &= In(world, [&](Known& known) { return RanksWithin(site, known); }).bits;
   for (size_t i = 1; i < way.size(); ++i) {
     // `save(model=None)`, and in there `if model is not None:`: nobody comes along on this way.
     const variation::CallFact* call = facts_.call(way[i - 1].function, way[i - 1].expr);
@@ -289,29 +295,37 @@ RankSet Reach::RanksOnWay(std::span<const Site> way, const traces::World& world)
   return ranks;
 }
 
-RankSet Reach::Ranks(const Site& site, const traces::World& world, Walk& walk) const {
-  RankSet ranks = RanksWithin(site, world);
-  if (ranks.empty() || walk.on_way.size() >= kLongestWayOfRanks) return ranks;
-  ranks.bits &= RanksOfMakers(site.function, world, walk).bits;
-  ranks.bits &= RanksOfCallers(site.function, world, walk).bits;
-  return ranks;
+RankSet Reach::Ranks(const Site& site, Known& known) const {
+  const RankSet ranks = RanksWithin(site, known);
+  if (ranks.empty()) return ranks;
+  return ranks & known.coming.Of(site.function.index, [&] {
+    Walk walk;
+    const RankSet makers = RanksOfMakers(site.function, known, walk);
+    return makers & RanksOfCallers(site.function, known, walk);
+  });
 }
 
 // Those that the function itself lets through.
-RankSet Reach::RanksWithin(const Site& site, const traces::World& world) const {
-  RankSet ranks = RankSet::All(world.size());
-  for (const Guard& guard : Guards(site)) ranks.bits &= Passing(guard, world).bits;
-  for (const NestedExit& exit : NestedExits(site)) ranks.bits &= Passing(exit.stays, world).bits | ~Passing(exit.outer, world).bits;
-  for (const knowledge::EntryId decorator : facts_.functions[site.function].decorators) {
-    // Each of the guarding decorators there are lets one rank of the job, or of a node, through.
-    if (knowledge_[decorator].guard) ranks.bits &= RankSet::Of(0).bits;
-  }
-  return ranks;
+RankSet Reach::RanksWithin(const Site& site, Known& known) const {
+  return known.within.Of(uint64_t{site.function.index} << 32 | site.expr.index, [&] {
+    RankSet ranks = RankSet::All(known.world.size());
+    for (const Guard& guard : Guards(site)) ranks.bits &= Passing(guard, known).bits;
+    for (const NestedExit& exit : NestedExits(site)) ranks.bits &= Passing(exit.stays, known).bits | ~Passing(exit.outer, known).bits;
+    for (const knowledge::EntryId decorator : facts_.functions[site.function].decorators) {
+      // Each of the guarding decorators there are lets one rank of the job, or of a node, through.
+      if (knowledge_[decorator].guard) ranks.bits &= RankSet::Of(0).bits;
+    }
+    return ranks;
+  });
 }
 
-RankSet Reach::Passing(const Guard& guard, const traces::World& world) const {
-  std::vector<Variable> asked;
-  return Passing(guard, world, asked);
+RankSet Reach::Passing(const Guard& guard, Known& known) const {
+  // Expressions of a module are fewer than half of all numbers.
+  const uint32_t outcome = guard.test.index << 1 | (guard.holds ? 1u : 0u);
+  return known.passing.Of(uint64_t{guard.function.index} << 32 | outcome, [&] {
+    std::vector<Variable> asked;
+    return Passing(guard, known.world, asked);
+  });
 }
 
 RankSet Reach::Passing(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const {
@@ -399,12 +413,36 @@ std::optional<RankSet> Reach::RanksThatSet(const Guard& guard, std::span<const i
 }
 
 RankSet Reach::RanksThatCall(FuncId function, const traces::World& world) const {
-  Walk walk;
-  return RanksOfCallers(function, world, walk);
+  return In(world, [&](Known& known) {
+    return known.callers.Of(function.index, [&] {
+      Walk walk;
+      return RanksOfCallers(function, known, walk);
+    });
+  });
 }
 
-RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk& walk) const {
-  if (const auto known = walk.callers_of.find(function.index); known != walk.callers_of.end()) return known->second;
+RankSet Reach::RanksOfCallers(FuncId function, Known& known, Walk& walk) const {
+  if (const auto seen = walk.callers_of.find(function.index); seen != walk.callers_of.end()) return seen->second;
+  const std::vector<Comer>& comers = known.comers.Of(function.index, [&] { return ComersTo(function, known); });
+  const RankSet all = RankSet::All(known.world.size());
+  if (comers.empty() || std::ranges::find(walk.on_way, function) != walk.on_way.end()) return all;
+  walk.on_way.push_back(function);
+  RankSet ranks;
+  for (const Comer& comer : comers) {
+    RankSet there = comer.ranks;
+    if (!there.empty() && walk.on_way.size() < kLongestWayOfRanks) {
+      there = there & RanksOfMakers(comer.function, known, walk);
+      there = there & RanksOfCallers(comer.function, known, walk);
+    }
+    ranks = ranks | there;
+  }
+  walk.on_way.pop_back();
+  walk.callers_of.emplace(function.index, ranks);
+  return ranks;
+}
+
+// Those of whom something is said: none, if nobody calls a function.
+std::vector<Reach::Comer> Reach::ComersTo(FuncId function, Known& known) const {
   std::vector<Site> callers(index_.CallersOf(function).begin(), index_.CallersOf(function).end());
   callers.insert(callers.end(), handed_over_[function.index].begin(), handed_over_[function.index].end());
   // What nobody calls says nothing of who comes, where others call it.
@@ -413,27 +451,29 @@ RankSet Reach::RanksOfCallers(FuncId function, const traces::World& world, Walk&
     return !makes_job && handed_over_[caller.function.index].empty() && index_.IsCalledByNobody(caller.function);
   };
   if (!std::ranges::all_of(callers, is_unused)) std::erase_if(callers, is_unused);
-  if (callers.empty() || std::ranges::find(walk.on_way, function) != walk.on_way.end()) return RankSet::All(world.size());
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
-  walk.on_way.push_back(function);
-  RankSet ranks;
+  const RankSet all = RankSet::All(known.world.size());
   // `if gpus > 1: (save() on one rank) else: save()`: the arm without a test of ranks is for where there are none.
   const auto is_without_ranks = [&](const Site& caller) {
-    if (RanksWithin(caller, world) != RankSet::All(world.size())) return false;
+    if (RanksWithin(caller, known) != all) return false;
     return std::ranges::any_of(callers, [&](const Site& other) {
-      if (other.function != caller.function || other.expr == caller.expr || RanksWithin(other, world).count() != 1) return false;
+      if (other.function != caller.function || other.expr == caller.expr || RanksWithin(other, known).count() != 1) return false;
       return AreInTwoArms(program_, index_, caller, other);
     });
   };
+  std::vector<Comer> comers;
   for (const Site& caller : callers) {
     if ((has_job && IsOutsideJob(caller)) || is_without_ranks(caller)) continue;
-    RankSet there = Ranks(caller, world, walk);
-    if (IsLeftToOne(caller)) there.bits &= RankSet::Of(0).bits;
-    ranks = ranks | there;
+    RankSet ranks = RanksWithin(caller, known);
+    if (IsLeftToOne(caller)) ranks = ranks & RankSet::Of(0);
+    if (ranks.empty()) continue;
+    const bool is_known = !comers.empty() && comers.back().function == caller.function;
+    if (is_known) comers.back().ranks = comers.back().ranks | ranks;
+    else comers.push_back({caller.function, ranks});
   }
-  walk.on_way.pop_back();
-  walk.callers_of.emplace(function.index, ranks);
-  return ranks;
+  // All callers are seen, and no rank comes to them.
+  if (comers.empty() && !callers.empty()) comers.push_back({callers.front().function, {}});
+  return comers;
 }
 
 // `rank_zero_only(lambda: save(path))()`: what is handed to such a decorator runs on one rank.
@@ -454,12 +494,12 @@ bool Reach::IsOutsideJob(const Site& caller) const {
 }
 
 // The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.
-RankSet Reach::RanksOfMakers(FuncId function, const traces::World& world, Walk& walk) const {
+RankSet Reach::RanksOfMakers(FuncId function, Known& known, Walk& walk) const {
   const binding::ClassId owner = program_.funcs[function].owner;
   const base::NameId name = program_.names->Find("__init__");
   const FuncId init = owner && name ? program_.FindMethod(owner, name) : FuncId::None();
-  if (!init || init == function) return RankSet::All(world.size());
-  return RanksOfCallers(init, world, walk);
+  if (!init || init == function) return RankSet::All(known.world.size());
+  return RanksOfCallers(init, known, walk);
 }
 
 bool Reach::IsRepeated(const Site& site) const {

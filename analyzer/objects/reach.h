@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/memo.h"
 #include "analyzer/objects/job_places.h"
 #include "analyzer/objects/launch.h"
 #include "analyzer/objects/program_index.h"
@@ -59,17 +60,34 @@ class Reach {
     Guard outer, stays;
   };
   std::vector<NestedExit> NestedExits(const Site& site) const;
+  // Somebody that calls a function, and the ranks that get to its calls.
+  struct Comer {
+    FuncId function;
+    traces::RankSet ranks;
+  };
+  // What was worked out of a world.
+  struct Known {
+    explicit Known(traces::World of) : world(std::move(of)) {}
+    const traces::World world;
+    base::Memo<traces::RankSet> passing;           // by test, and how it comes out
+    base::Memo<traces::RankSet> within;            // by site
+    base::Memo<std::vector<Comer>> comers;         // by function
+    base::Memo<traces::RankSet> callers, coming;   // by function
+  };
+  template <class Question>
+  auto In(const traces::World& world, const Question& question) const;
   // One question, up through the callers: each function is looked at once, however many ways lead through it.
   struct Walk {
     std::vector<FuncId> on_way;
     std::map<uint32_t, traces::RankSet> callers_of;  // by FuncId
   };
-  traces::RankSet Ranks(const Site& site, const traces::World& world, Walk& walk) const;
-  traces::RankSet RanksWithin(const Site& site, const traces::World& world) const;
+  traces::RankSet Ranks(const Site& site, Known& known) const;
+  traces::RankSet RanksWithin(const Site& site, Known& known) const;
   using Variable = std::pair<uint32_t, base::NameId>;  // by function and name
-  traces::RankSet Passing(const Guard& guard, const traces::World& world) const;
+  traces::RankSet Passing(const Guard& guard, Known& known) const;
   traces::RankSet Passing(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
-  traces::RankSet RanksOfCallers(FuncId function, const traces::World& world, Walk& walk) const;
+  traces::RankSet RanksOfCallers(FuncId function, Known& known, Walk& walk) const;
+  std::vector<Comer> ComersTo(FuncId function, Known& known) const;
   bool IsOutsideJob(const Site& caller) const;
   bool IsLeftToOne(const Site& site) const;
   std::optional<bool> TruthInCalls(FuncId function, ValueId test) const;
@@ -78,7 +96,7 @@ class Reach {
   std::optional<traces::RankSet> RanksWhereSet(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
   std::optional<traces::RankSet> RanksThatSet(const Guard& guard, std::span<const ir::ExprId> stored, const traces::World& world,
                                               std::vector<Variable>& asked) const;
-  traces::RankSet RanksOfMakers(FuncId function, const traces::World& world, Walk& walk) const;
+  traces::RankSet RanksOfMakers(FuncId function, Known& known, Walk& walk) const;
   bool IsRepeated(const Site& site, std::set<uint32_t>& seen) const;
   void AddExprGuards(const Site& site, std::vector<Guard>& guards) const;
   void AddStmtGuards(FuncId function, ir::StmtId stmt, std::vector<Guard>& guards) const;
@@ -96,6 +114,7 @@ class Reach {
   // Where a variable of a function is set to something; not found: it is bound in other ways.
   std::map<Variable, std::vector<ir::ExprId>> set_;
   std::vector<std::vector<Site>> handed_over_;  // by FuncId: calls that are given it as a value
+  mutable Known known_;  // of the world that nearly all questions are about
 };
 
 }  // namespace allranks::objects

@@ -43,6 +43,16 @@ TEST_F(ReachTest, OneRankAloneCalls) {
   EXPECT_EQ(reach.Ranks(CallOf("work"), SmallJob(facts().job)), traces::RankSet::Of(0));
 }
 
+TEST_F(ReachTest, EachWorldHasItsOwnAnswers) {
+  Read("def work():\n  print('here')\nif dist.get_rank() == 3:\n  work()\n");
+  const Reach reach(program(), knowledge(), facts(), index());
+  const traces::World two{.nodes = 1, .per_node = 2, .mesh = {}};
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(reach.Ranks(CallOf("work"), SmallJob(facts().job)), traces::RankSet::Of(3));
+    EXPECT_TRUE(reach.Ranks(CallOf("work"), two).empty());
+  }
+}
+
 TEST_F(ReachTest, ACallerRepeats) {
   Read("def work():\n  print('here')\ndef a():\n  work()\nfor i in range(3):\n  a()\n");
   const Reach reach(program(), knowledge(), facts(), index());

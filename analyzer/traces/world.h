@@ -46,6 +46,8 @@ struct World {
   // The ranks that share every other coordinate with `rank`.
   RankSet AxisPeers(Axis axis, uint32_t rank) const;
 
+  friend bool operator==(const World&, const World&) = default;
+
  private:
   bool IsWhole(Axis axis) const { return mesh.empty() && axis == Axis::DataParallel; }
 };
