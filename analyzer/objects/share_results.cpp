@@ -104,10 +104,9 @@ ShareResults::Places ShareResults::WithCallers(const std::vector<Site>& sites, c
       for (const Site& caller : index_.CallersOf(function)) add(caller);
       for (const Site& caller : applied[function.index]) add(caller);
     }
-    for (const base::NameId name : MethodsAllOf(places)) {
-      if (!done.insert(name).second) continue;
-      for (const Site& call : CallsOfSome(name)) add(call);
-    }
+    std::vector<base::NameId> names = MethodsAllOf(places);
+    std::erase_if(names, [&](base::NameId name) { return !done.insert(name).second; });
+    for (const Site& call : CallsOfSome(names)) add(call);
   }
   return places;
 }
@@ -139,25 +138,26 @@ bool ShareResults::Calls(FuncId function, base::NameId method) const {
   const ir::Function& node = program_.function(function);
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
+  return std::ranges::any_of(index_.ExprsBeginningIn(module_id, node.begin, node.end), [&](ir::ExprId call) {
+    if (module[call].kind != ir::ExprKind::Call || module[call].end > node.end) return false;
     const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-    const bool is_here = module[call].begin >= node.begin && module[call].end <= node.end;
-    if (!is_here || callee.kind != ir::ExprKind::Attribute || ir::AttrOf(callee) != method) return false;
+    if (callee.kind != ir::ExprKind::Attribute || ir::AttrOf(callee) != method) return false;
     // An object that it goes over, and no field of its own such as a model.
     const ir::Expr& object = module[ir::ObjectOf(callee)];
     return object.kind == ir::ExprKind::Name && (node.params.empty() || ir::NameOf(object) != node.params[0].name);
   });
 }
 
-// `for meter in meters.values(): meter.synchronize()`: calls of a method of that name on objects that are not known.
-std::vector<Site> ShareResults::CallsOfSome(base::NameId method) const {
+// `for meter in meters.values(): meter.synchronize()`: calls of methods of these names, in order, on objects that are not known.
+std::vector<Site> ShareResults::CallsOfSome(std::span<const base::NameId> methods) const {
   std::vector<Site> calls;
+  if (methods.empty()) return calls;
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
     const ir::Module& module = program_.modules[module_id];
     for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
       const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-      if (callee.kind != ir::ExprKind::Attribute || ir::AttrOf(callee) != method) continue;
+      if (callee.kind != ir::ExprKind::Attribute || !std::ranges::binary_search(methods, ir::AttrOf(callee))) continue;
       const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
       const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
       const variation::CallFact* fact = function ? facts_.call(function, call) : nullptr;

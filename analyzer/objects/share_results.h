@@ -21,6 +21,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -77,7 +78,7 @@ class ShareResults {
   Places WithCallers(const std::vector<Site>& sites, const std::vector<std::vector<Site>>& applied) const;
   std::vector<base::NameId> MethodsAllOf(const Places& places) const;
   bool Calls(FuncId function, base::NameId method) const;
-  std::vector<Site> CallsOfSome(base::NameId method) const;
+  std::vector<Site> CallsOfSome(std::span<const base::NameId> methods) const;
   bool Gathers(const KnownCall& call) const;
   bool IsCalledByNobody(FuncId function) const;
   std::vector<Site> WritesForOthers() const;

@@ -1,7 +1,6 @@
 #include "analyzer/objects/values.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "analyzer/base/number_set.h"
 
@@ -277,12 +276,12 @@ void Values::AssignKnown(ValueId value, const traces::World& world, uint32_t ran
                           int depth) const {
   constexpr int kLongestChain = 6;
   if (!value || depth > kLongestChain) return;
-  std::unordered_set<uint32_t> seen;
+  base::NumberSet seen;
   std::vector<ValueId> work = {value};
   while (!work.empty() && seen.size() < kMostPartsOfValue) {
     const ValueId at = work.back();
     work.pop_back();
-    if (!at || !seen.insert(at.index).second) continue;
+    if (!at || !seen.Add(at.index)) continue;
     const Value& node = facts_.values_store[at];
     for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
     const bool is_set_up = node.kind == ValueKind::Coordinate &&
