@@ -164,19 +164,21 @@ void TorchPins::Note(std::string_view path, std::string_view written, std::span<
 }
 
 void TorchPins::Add(std::string_view path, const std::string& package, Version newest) {
-  const auto [known, is_new] = newest_[std::string(FolderToldOf(path))].try_emplace(package, newest);
+  const auto [known, is_new] = newest_[package].try_emplace(std::string(FolderToldOf(path)), newest);
   if (!is_new) known->second = std::max(known->second, newest);
 }
 
 std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
+  Version newest = kAny;
+  for (const auto& [package, by_folder] : newest_) newest = std::min(newest, Nearest(by_folder, path).value_or(kAny));
+  return newest == kAny ? std::nullopt : std::optional(newest);
+}
+
+std::optional<Version> TorchPins::Nearest(const ByFolder& newest, std::string_view path) {
   std::string_view folder = path;
   do {
     folder = base::FolderOf(folder);
-    const auto known = newest_.find(folder);
-    if (known == newest_.end()) continue;
-    Version newest = kAny;
-    for (const auto& [package, allowed] : known->second) newest = std::min(newest, allowed);
-    return newest == kAny ? std::nullopt : std::optional(newest);
+    if (const auto known = newest.find(folder); known != newest.end()) return known->second;
   } while (!folder.empty());
   return std::nullopt;
 }

@@ -23,15 +23,16 @@ class TorchPins {
  public:
   // Reads what a file says of PyTorch, and of packages that bound it. `path` is relative to the root.
   void Note(std::string_view path, std::string_view text, std::span<const TorchBound> bounds);
-  // The newest release that the nearest folder allows which says anything; nothing: any.
+  // The newest release that is allowed, by PyTorch and each package, in the nearest folder that says anything of it; nothing: any.
   std::optional<Version> NewestFor(std::string_view path) const;
 
  private:
-  using ByFolder = std::map<std::string, std::map<std::string, Version>, std::less<>>;  // by folder and package
+  using ByFolder = std::map<std::string, Version, std::less<>>;
 
   void Add(std::string_view path, const std::string& package, Version newest);
+  static std::optional<Version> Nearest(const ByFolder& newest, std::string_view path);
 
-  ByFolder newest_;
+  std::map<std::string, ByFolder> newest_;  // by package, PyTorch itself included
 };
 
 }  // namespace allranks::launch

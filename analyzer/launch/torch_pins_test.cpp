@@ -93,6 +93,10 @@ TEST(TorchPinsTest, OtherPackages) {
   EXPECT_THAT(newest("torch==1.5.0\ntorchvision==0.8.2"), Optional(Version{1, 5}));
   EXPECT_THAT(newest("torchvision==0.8.2\ntorchvision==0.20.0"), Eq(std::nullopt));
   EXPECT_THAT(newest("my-mmcv==1.3"), Eq(std::nullopt));
+  TorchPins nearer;
+  nearer.Note("docs/install.md", "pip install torch==1.5", bounds);
+  nearer.Note("tools/requirements.txt", "torchvision==0.8.2", bounds);
+  EXPECT_THAT(nearer.NewestFor("tools/train.sh"), Optional(Version{1, 5}));
 }
 
 TEST(TorchPinsTest, NamesOfFiles) {

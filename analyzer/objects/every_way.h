@@ -1,6 +1,7 @@
 // Whether something is so on every way to a place: at the place itself, or else at every call of the function around it, and so on.
 //
-// Bounded: beyond eight calls, two thousand places, and where a function calls itself, it is not.
+// A function that is handed over is run in ways that are not seen. Bounded: beyond eight calls, two thousand places, and where a function calls
+// itself, it is not.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ bool IsOnEveryWay(const ProgramIndex& index, FuncId function, ir::StmtId stmt, c
   if (++asked > kMostAsked) return false;
   if (is_so(function, stmt)) return true;
   const std::span<const Site> callers = index.CallersOf(function);
-  if (callers.empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
+  if (callers.empty() || !index.GivenTo(function).empty() || on_way.size() == kLongestWay || std::ranges::count(on_way, function) > 0) return false;
   on_way.push_back(function);
   const bool is_on_all = std::ranges::all_of(callers, [&](const Site& caller) {
     const ir::StmtId call = index.StatementOf(caller);

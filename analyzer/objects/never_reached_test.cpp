@@ -65,6 +65,9 @@ TEST_F(NeverReachedTest, WhatTheNumberOfRanksLeavesToOne) {
   EXPECT_FALSE(with("if size % 5 == 0:\n  here()\n"));
   EXPECT_FALSE(with("if size == 96:\n  here()\n"));
   EXPECT_FALSE(with("if dist.get_rank() == 0:\n  here()\n"));
+  const std::string worker = "import torch.multiprocessing as mp\ndef worker(rank):\n  here()\nif size == 1:\n  worker(0)\n";
+  EXPECT_TRUE(with(worker));
+  EXPECT_FALSE(with(worker + "else:\n  mp.spawn(worker, nprocs=size)\n"));
 }
 
 TEST_F(NeverReachedTest, StateMayChangeBetweenTwoTests) {

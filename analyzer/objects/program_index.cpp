@@ -14,12 +14,27 @@ ProgramIndex::ProgramIndex(const binding::Program& program, const knowledge::Kno
     by_kind_.emplace_back(module);
   }
   callers_.resize(program.funcs.size());
+  given_to_.resize(program.funcs.size());
   choices_.resize(program.funcs.size());
   made_with_.resize(program.classes.size());
   for (uint32_t i = 0; i < facts.functions.size(); ++i) {
     const variation::FunctionFacts& function = facts.functions[FuncId{i}];
     for (const auto* list : {&function.calls, &function.enters, &function.iterations, &function.leaves}) {
       AddCalls(FuncId{i}, *list);
+    }
+  }
+  for (uint32_t m = 0; m < program.modules.size(); ++m) NoteGiven(ir::ModuleId{m});
+}
+
+void ProgramIndex::NoteGiven(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::ExprId call : ExprsOf(module_id, ir::ExprKind::Call)) {
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ValueId value = facts_.value(module_id, ir::ArgAt(module, module[call], i).value);
+      if (!value || facts_.values_store[value].kind != variation::ValueKind::Function) continue;
+      const ir::StmtId stmt = trees_[module_id.index].StatementOf(call);
+      const FuncId by = stmt ? FunctionOf(module_id, stmt) : FuncId::None();
+      if (by) given_to_[FuncId{facts_.values_store[value].a}].push_back({by, call});
     }
   }
 }

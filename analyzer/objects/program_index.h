@@ -55,6 +55,8 @@ class ProgramIndex {
     Step();
     return callers_[function];
   }
+  // Calls that are given a function as a value, and have it run: `Thread(target=self.work)`, `mp.spawn(worker)`.
+  std::span<const Site> GivenTo(FuncId function) const { return given_to_[function]; }
   // Of the calls in a function that call one of several others, those that they may call, each with its call.
   std::span<const std::pair<ir::ExprId, FuncId>> ChoicesIn(FuncId function) const { return choices_[function]; }
   // What a caller hands over for a parameter of a function; none, if that is not seen.
@@ -115,6 +117,7 @@ class ProgramIndex {
     std::vector<ir::ExprId> exprs;  // in order of where they begin
   };
 
+  void NoteGiven(ir::ModuleId module);
   void AddCalls(FuncId function, const std::vector<std::pair<ir::ExprId, variation::CallFact>>& calls);
   // One of several functions is called: an overridden method, a callback out of a list.
   void AddChoice(const Site& site, ValueId callee);
@@ -126,7 +129,7 @@ class ProgramIndex {
   std::vector<ir::Tree> trees_;
   std::vector<ByKind> by_kind_;
   mutable std::deque<Places> places_;
-  base::IdVector<FuncId, std::vector<Site>> callers_;
+  base::IdVector<FuncId, std::vector<Site>> callers_, given_to_;
   base::IdVector<FuncId, std::vector<std::pair<ir::ExprId, FuncId>>> choices_;
   std::unordered_set<uint32_t> bound_;  // functions, by FuncId, that stand in a choice as methods of an object
   base::IdVector<binding::ClassId, std::vector<ValueId>> made_with_;

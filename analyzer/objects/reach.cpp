@@ -118,10 +118,9 @@ std::optional<RankSet> RanksThatFill(const ProgramIndex& index, const variation:
 Reach::Reach(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
              const ProgramIndex& index, const Launch* launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), launch_(launch), words_(program, facts, index),
-      values_(program, knowledge, facts), handed_over_(program.funcs.size()), known_(SmallJob(facts.job)) {
+      values_(program, knowledge, facts), known_(SmallJob(facts.job)) {
   if (launch != nullptr) places_.emplace(program, knowledge, facts, index, *launch);
   for (uint32_t f = 0; f < program.funcs.size(); ++f) NoteFunction(FuncId{f});
-  for (uint32_t m = 0; m < program.modules.size(); ++m) NoteHandedOver(ir::ModuleId{m});
 }
 
 // Where its variables are set.
@@ -138,21 +137,6 @@ void Reach::NoteFunction(FuncId function) {
     });
   });
   for (const base::NameId name : bound_otherwise) set_.erase({function.index, name});
-}
-
-// `Thread(target=self.work)`: who hands it over has it run.
-void Reach::NoteHandedOver(ir::ModuleId module_id) {
-  const ir::Module& module = program_.modules[module_id];
-  const ir::Tree& tree = index_.tree(module_id);
-  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
-    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-      const ValueId value = facts_.value(module_id, ir::ArgAt(module, module[call], i).value);
-      if (!value || facts_.values_store[value].kind != variation::ValueKind::Function) continue;
-      const ir::StmtId stmt = tree.StatementOf(call);
-      const FuncId by = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
-      if (by) handed_over_[facts_.values_store[value].a].push_back({by, call});
-    }
-  }
 }
 
 std::vector<Guard> Reach::Guards(const Site& site) const {
@@ -444,11 +428,11 @@ RankSet Reach::RanksOfCallers(FuncId function, Known& known, Walk& walk) const {
 // Those of whom something is said: none, if nobody calls a function.
 std::vector<Reach::Comer> Reach::ComersTo(FuncId function, Known& known) const {
   std::vector<Site> callers(index_.CallersOf(function).begin(), index_.CallersOf(function).end());
-  callers.insert(callers.end(), handed_over_[function.index].begin(), handed_over_[function.index].end());
+  callers.insert(callers.end(), index_.GivenTo(function).begin(), index_.GivenTo(function).end());
   // What nobody calls says nothing of who comes, where others call it.
   const auto is_unused = [&](const Site& caller) {
     const bool makes_job = launch_ != nullptr && launch_->MakesJob(caller.function);
-    return !makes_job && handed_over_[caller.function.index].empty() && index_.IsCalledByNobody(caller.function);
+    return !makes_job && index_.GivenTo(caller.function).empty() && index_.IsCalledByNobody(caller.function);
   };
   if (!std::ranges::all_of(callers, is_unused)) std::erase_if(callers, is_unused);
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });

@@ -92,7 +92,6 @@ class Reach {
   bool IsLeftToOne(const Site& site) const;
   std::optional<bool> TruthInCalls(FuncId function, ValueId test) const;
   void NoteFunction(FuncId function);
-  void NoteHandedOver(ir::ModuleId module);
   std::optional<traces::RankSet> RanksWhereSet(const Guard& guard, const traces::World& world, std::vector<Variable>& asked) const;
   std::optional<traces::RankSet> RanksThatSet(const Guard& guard, std::span<const ir::ExprId> stored, const traces::World& world,
                                               std::vector<Variable>& asked) const;
@@ -113,7 +112,6 @@ class Reach {
   std::optional<JobPlaces> places_;
   // Where a variable of a function is set to something; not found: it is bound in other ways.
   std::map<Variable, std::vector<ir::ExprId>> set_;
-  std::vector<std::vector<Site>> handed_over_;  // by FuncId: calls that are given it as a value
   mutable Known known_;  // of the world that nearly all questions are about
 };
 
