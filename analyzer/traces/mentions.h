@@ -17,6 +17,7 @@ struct Mentions {
   bool created_groups = false;
   int64_t largest = 0;       // number that a rank is compared with
   int64_t equal = 0;         // of these: it is asked whether a rank is that one, or among a list with it
+  int64_t ordered = 0;       // of these: compared with a rank itself, `rank < 8`
   uint64_t named = 0;        // ranks that it is asked for one by one, `rank == 2`, bit n for rank n
   int64_t listed = 0;        // rank that a group is made of
   int64_t divisor = 0;       // by which ranks or sizes are divided: `rank // 8`, `rank % 8`
@@ -32,6 +33,8 @@ class MentionCollector {
  public:
   MentionCollector(const variation::ValueStore& values, Mentions* mentions) : values_(values), mentions_(mentions) {}
   void Collect(ValueId value) { Visit(value, 0); }
+  // Of a condition that is the same on all ranks only the sizes of jobs that it asks for: `world_size == 16`.
+  void CollectSizes(ValueId condition);
 
  private:
   void Visit(ValueId id, int depth);

@@ -41,6 +41,7 @@ class Collector {
         nodes_->deciding.push_back(id);
         if (trace.kind == TraceKind::Choice) NoteChoice(id, trace);
         if (trace.kind == TraceKind::Choice) NoteMade(trace.value);
+        if (trace.kind == TraceKind::Choice) mentions_.CollectSizes(trace.value);
         if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
         mentions_.Collect(trace.value);

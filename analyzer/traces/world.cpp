@@ -75,6 +75,16 @@ bool IsAskedForOne(const variation::ValueStore& values, ValueId comparison) {
   return has_rank && static_cast<ir::CompareOp>(values[comparison].op) == ir::CompareOp::Eq;
 }
 
+// `rank < 8`, `local_rank >= 8`; not `rank + step < 8` or `len(own) < 8`.
+bool IsRankAgainst(const variation::ValueStore& values, ValueId comparison, ValueId number) {
+  using knowledge::Coordinate;
+  constexpr Coordinate kRanks[] = {Coordinate::Rank, Coordinate::LocalRank, Coordinate::NodeRank, Coordinate::GroupRank};
+  return std::ranges::any_of(values.Kids(comparison), [&](ValueId kid) {
+    const variation::Value& rank = values[kid];
+    return kid != number && rank.kind == variation::ValueKind::Coordinate && std::ranges::count(kRanks, static_cast<Coordinate>(rank.op)) > 0;
+  });
+}
+
 }  // namespace
 
 void MentionCollector::Visit(ValueId id, int depth) {
@@ -102,9 +112,11 @@ void MentionCollector::Visit(ValueId id, int depth) {
       }
       if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) {
         mentions_->created_groups = true;
-        // Of a family, the loops say for how many ranks it is made.
+        // Of a family, the loops say for how many ranks it is made; those over lists of ranks have them written out.
         const bool is_family = value.kid_count > 1;
-        if (!is_family) mentions_->listed = std::max(mentions_->listed, LargestListed(values_, id, 0));
+        const std::span<const ValueId> parts = values_.Kids(id);
+        const ValueId listing = !is_family ? id : parts[0] == parts[1] ? parts[2] : ValueId();
+        mentions_->listed = std::max(mentions_->listed, LargestListed(values_, listing, 0));
         for (const ValueId kid : values_.Kids(id).subspan(is_family ? 1 : value.kid_count)) Visit(kid, depth + 1);
       }
       if (static_cast<variation::GroupKind>(value.op) != variation::GroupKind::Split) return;
@@ -129,7 +141,25 @@ void MentionCollector::VisitCompare(ValueId id, const variation::Value& value) {
     if (IsAskedForOne(values_, id) && number.a < kMostRanks) mentions_->named |= uint64_t{1} << number.a;
     // `rank > 1` holds on the third rank only.
     const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
-    mentions_->largest = std::max<int64_t>(mentions_->largest, int64_t{number.a} + (is_beyond ? 1 : 0));
+    const int64_t first = int64_t{number.a} + (is_beyond ? 1 : 0);
+    mentions_->largest = std::max(mentions_->largest, first);
+    if (IsRankAgainst(values_, id, kid)) mentions_->ordered = std::max(mentions_->ordered, first);
+  }
+}
+
+void MentionCollector::CollectSizes(ValueId condition) {
+  const variation::Value& value = values_[condition];
+  switch (value.kind) {
+    case variation::ValueKind::Compare:
+      VisitSize(value, values_.Kids(condition));
+      break;
+    case variation::ValueKind::And:
+    case variation::ValueKind::Or:
+    case variation::ValueKind::Unary:
+      for (const ValueId kid : values_.Kids(condition)) CollectSizes(kid);
+      break;
+    default:
+      break;
   }
 }
 
@@ -189,11 +219,14 @@ World MeshWorld(std::vector<Axis> mesh) {
 
 // The smallest job with a rank in the middle, neither first nor last, and with one more than every rank that is named.
 uint32_t SizeWithMiddle(const Mentions& mentions) {
-  // Larger numbers in an order are sizes of whole jobs (`rank < 8`): all ranks pass.
-  constexpr int64_t kLargestRank = 6;
+  // Larger numbers count in an order of ranks alone: what is computed from a rank may be any size (`len(items[rank::8]) < 1000`).
+  constexpr int64_t kLargestNumber = 6;
   uint32_t size = mentions.last_rank ? 4 : 3;
-  if (mentions.largest <= kLargestRank) size = std::max(size, static_cast<uint32_t>(mentions.largest + 2));
-  if (mentions.equal <= kMostRanks - 2) size = std::max(size, static_cast<uint32_t>(mentions.equal + 2));
+  if (mentions.largest <= kLargestNumber) size = std::max(size, static_cast<uint32_t>(mentions.largest + 2));
+  for (const int64_t rank : {mentions.equal, mentions.ordered}) {
+    // Of `rank != 63` the first and the last rank of the largest job are told apart still.
+    if (rank < kMostRanks) size = std::max(size, static_cast<uint32_t>(std::min<int64_t>(rank + 2, kMostRanks)));
+  }
   return size;
 }
 
@@ -226,9 +259,10 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   if (has_room && !is_covered) worlds.push_back({.nodes = 2, .per_node = per_node, .mesh = {}});
   // Groups of four are made in jobs of eight.
   if (has_room && mentions.created_groups) std::erase_if(worlds, [&](const World& world) { return world.size() % per_node != 0; });
-  if (mentions.asked_sizes != 0) {
-    const auto size = static_cast<uint32_t>(std::countr_zero(mentions.asked_sizes) + 1);
-    worlds.push_back({.nodes = 1, .per_node = size, .mesh = {}});
+  constexpr int kMostAskedSizes = 2;
+  uint64_t asked = mentions.asked_sizes;
+  for (int i = 0; i < kMostAskedSizes && asked != 0; ++i, asked &= asked - 1) {
+    worlds.push_back({.nodes = 1, .per_node = static_cast<uint32_t>(std::countr_zero(asked) + 1), .mesh = {}});
   }
   // Who speaks of data parallelism alone mostly does nothing else, but a library that does so may be used beside others.
   if (is_data_alone) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
@@ -261,7 +295,11 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
 }  // namespace
 
 bool IsBeyondWorlds(const Mentions& mentions) {
-  const auto size = static_cast<int64_t>(SizeWithMiddle(mentions));
+  // Along the dimensions of a mesh there are two ranks, and no more in the job than these make.
+  const std::vector<Axis> mesh = MeshOf(mentions);
+  const bool is_mesh = !mesh.empty() && !(mesh.size() == 1 && mesh[0] == Axis::DataParallel);
+  const int64_t of_mesh = int64_t{1} << std::max<size_t>(mesh.size(), 2);
+  const int64_t size = is_mesh ? of_mesh : static_cast<int64_t>(SizeWithMiddle(mentions));
   return SizeOfNamed(mentions) > 0 || std::max({mentions.largest, mentions.equal, mentions.listed}) >= size;
 }
 

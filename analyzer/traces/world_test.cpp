@@ -53,7 +53,23 @@ TEST(World, SmallestThatRealisesWhatIsMentionedAndOneWithAMiddle) {
 
 TEST(World, NumbersThatRanksAreComparedWithNeedRanksBeyondThem) {
   EXPECT_THAT(Sizes({.largest = 2}), ElementsAre(2, 4));
-  EXPECT_THAT(Sizes({.largest = 8}), ElementsAre(2, 3)) << "the size of a whole job parts nobody";
+  EXPECT_THAT(Sizes({.largest = 8}), ElementsAre(2, 3)) << "what is computed from a rank may be any number";
+  EXPECT_THAT(Sizes({.largest = 8, .ordered = 8}), ElementsAre(2, 10));
+  EXPECT_THAT(Sizes({.largest = 63, .equal = 63}), ElementsAre(2, 64)) << "the largest job";
+  EXPECT_THAT(Sizes({.largest = 100, .ordered = 100}), ElementsAre(2, 3)) << "no job that is looked at has such a rank";
+  EXPECT_TRUE(IsBeyondWorlds({.largest = 100, .ordered = 100}));
+  EXPECT_FALSE(IsBeyondWorlds({.largest = 8, .ordered = 8}));
+  EXPECT_TRUE(IsBeyondWorlds({.axes = knowledge::Axes::Of(Axis::TensorParallel), .largest = 8}));
+}
+
+TEST(World, ASizeThatIsAskedForIsLookedAtBesideOthers) {
+  variation::ValueStore values;
+  Mentions mentions;
+  MentionCollector collector(values, &mentions);
+  const ValueId size = values.Coordinate(knowledge::Coordinate::WorldSize);
+  const ValueId parts[] = {values.Compare(ir::CompareOp::Eq, size, values.Int(16)), values.Symbol(values.NewSymbol(), {})};
+  collector.CollectSizes(values.And(parts));
+  EXPECT_THAT(Sizes(mentions), ElementsAre(2, 3, 16));
 }
 
 // Values are looked into to a depth. What a long way reaches there without its parts, a short one finds with them.
