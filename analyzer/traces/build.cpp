@@ -226,6 +226,14 @@ class Builder {
       const TraceId round = traces_.Loop(At(head), state_.values.Int(1), body, false, LoopKind::Counted);
       return traces_.Seq(first, Choice(head, round, Block(ir::ElseBlockOf(stmt))));
     }
+    if (is_for && IsForEachRankOnce(stmt, trips, body)) {
+      const TraceId parts[] = {first, Iteration(head), traces_.Kids(body)[0], Block(ir::ElseBlockOf(stmt))};
+      return traces_.Seq(parts);
+    }
+    if (const TraceId turns = is_for ? InTurnsWith(head, body) : TraceId()) {
+      const TraceId parts[] = {first, turns, Block(ir::ElseBlockOf(stmt))};
+      return traces_.Seq(parts);
+    }
     const bool is_of_call = is_for && module_[head].kind == ir::ExprKind::Call;
     if (const ValueId entered = is_of_call ? EnteredOnce(trips) : ValueId()) {
       const TraceId round = traces_.Loop(At(head), state_.values.Int(1), body, false, LoopKind::Counted);
@@ -237,6 +245,34 @@ class Builder {
     const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, is_counted ? LoopKind::Counted : LoopKind::While),
                              Block(ir::ElseBlockOf(stmt))};
     return traces_.Seq(parts);
+  }
+
+  // `for turn in range(world_size): if turn == rank: ...`, and nothing else: each rank does it in one round, whichever that is.
+  bool IsForEachRankOnce(const ir::Stmt& loop, ValueId trips, TraceId body) const {
+    using knowledge::Coordinate;
+    const ir::Expr& head = module_[ir::AssignedOf(loop)];
+    const Trace& choice = traces_[body];
+    const bool is_range = head.kind == ir::ExprKind::Call && ir::ArgCount(module_, head) == 1 && Value(ir::ArgAt(module_, head, 0).value) == trips;
+    if (!trips || !is_range || choice.kind != TraceKind::Choice || (choice.flags & kLeavesMask) != 0) return false;
+    if (traces_.Kids(body)[1] != traces_.Empty() || state_.values[choice.value].kind != ValueKind::Compare) return false;
+    const auto sides = state_.values.Kids(choice.value);
+    const ValueId turn = Value(ir::ValueOf(loop));
+    const ValueId rank = sides[0] == turn ? sides[1] : sides[1] == turn ? sides[0] : ValueId();
+    if (!turn || !rank || static_cast<ir::CompareOp>(state_.values[choice.value].op) != ir::CompareOp::Eq) return false;
+    const auto is = [&](ValueId value, Coordinate coordinate) {
+      return state_.values[value].kind == ValueKind::Coordinate && static_cast<Coordinate>(state_.values[value].op) == coordinate;
+    };
+    const bool is_of_group = is(rank, Coordinate::GroupRank) && is(trips, Coordinate::GroupSize) &&
+                             std::ranges::equal(state_.values.Kids(rank), state_.values.Kids(trips));
+    return is_of_group || (is(rank, Coordinate::Rank) && is(trips, Coordinate::WorldSize));
+  }
+
+  // A loop over a generator of the program that issues something between its items.
+  TraceId InTurnsWith(ir::ExprId iterable, TraceId body) {
+    const TraceId scope = Iteration(iterable);
+    if (traces_[scope].kind != TraceKind::Scope) return {};
+    const TraceId both = TakingTurns(traces_, traces_.Kids(scope)[0], body, state_.values.Int(1));
+    return both ? traces_.Scope(traces_[scope].site, FuncId{traces_[scope].payload}, both) : TraceId();
   }
 
   // What is true where a loop over what a call gives has its one round, `range(1 if late else 0)`, `range(int(late))`; none of other loops.

@@ -121,6 +121,10 @@ struct SplitTrace {
 };
 SplitTrace SplitAtYield(TraceStore& traces, TraceId trace);
 
+// What a loop over a generator that issues something comes to, `body` being what a round does: both in turns. None where the generator
+// issues nothing, or where that is not known.
+TraceId TakingTurns(TraceStore& traces, TraceId generator, TraceId body, ValueId one_round);
+
 // The operation of a known call, with its group; `args` in order of the entry's parameters. Of a batch the messages in it.
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry, ValueId receiver,
                        std::span<const ValueId> args, Batched batched = Batched::Alone);

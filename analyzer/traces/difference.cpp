@@ -132,10 +132,16 @@ class Describer {
     const Trace& exit = traces_[evidence_.exit];
     const Site& site = traces_.site(exit.site);
     result->exit = site.span;
-    result->exit_kind = exit.op != 0 ? "goto" : kNames[exit.payload];
+    result->exit_kind = exit.op != 0 ? "goto" : IsBreak(site) ? "break" : kNames[exit.payload];
     if (!site.expr) return;
     const variation::CallFact* call = state_.facts.call(site.function, site.expr);
     if (call != nullptr && call->entry) result->exit_kind = std::string(Text(state_.knowledge[call->entry].name));
+  }
+
+  // One that leaves a loop over a generator is a return of the generator as well.
+  bool IsBreak(const Site& site) const {
+    const auto is_there = [&](const ir::Stmt& stmt) { return stmt.kind == ir::StmtKind::Break && stmt.begin == site.span.begin; };
+    return !site.expr && std::ranges::any_of(state_.program.module_of(site.function).stmts, is_there);
   }
 
   void SetRanks(Difference* result) const {
@@ -230,7 +236,7 @@ class Describer {
     const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files) | Axes::Of(knowledge::Axis::Clock));
     if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
-    if (of_rank) AddOfRank(decided_by, assumed);
+    if (of_rank && !ListsOtherRanks()) AddOfRank(decided_by, assumed);
     const bool counts = of_rank && result.kind == DifferenceKind::TripCount && decided_by;
     if (counts && IsShareOfEqualParts(state_.values, decided_by)) assumed->Add(Assumption::SharesDiffer);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
@@ -264,6 +270,23 @@ class Describer {
     const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
     if (is_membership && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
     return std::ranges::any_of(kids, [&](ValueId kid) { return HasOpenList(evaluator, kid, depth + 1); });
+  }
+
+  // `new_group([rank, (rank + 1) % world_size])`: the list follows from the rank by a formula, and is another one on each.
+  bool ListsOtherRanks() const {
+    const ValueId members = traces_.operation(evidence_.culprit).members;
+    if (evidence_.kind != DifferenceKind::GroupCreation || evidence_.detail != Detail::Member || !members) return false;
+    const World world{.nodes = 1, .per_node = 4, .mesh = {}};
+    const Assignment nothing;
+    Evaluator evaluator(state_.values, state_.knowledge, world, nothing);
+    std::vector<std::vector<int64_t>> lists;
+    for (uint32_t rank = 0; rank < world.size(); ++rank) {
+      std::optional<std::vector<int64_t>> list = evaluator.ListOf(members, rank);
+      if (!list) return false;
+      std::ranges::sort(*list);
+      lists.push_back(std::move(*list));
+    }
+    return std::ranges::any_of(lists, [&](const auto& list) { return list != lists[0]; });
   }
 
   // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is hearsay.

@@ -137,5 +137,20 @@ TEST_F(EvaluateTest, ScaledSizesTellWhatHoldsOfSmallJobsOnly) {
   EXPECT_EQ(evaluator.Truth(at_least, 0), std::optional<bool>(true));
 }
 
+// `for ranks in [[0, 1], [2, 3]]: group = new_group(ranks); if rank in ranks: mine = group`
+TEST_F(EvaluateTest, AFamilyOfWrittenListsHasTheseMembers) {
+  const ValueId first[] = {values.Int(0), values.Int(1)};
+  const ValueId second[] = {values.Int(2), values.Int(3)};
+  const ValueId lists[] = {values.Tuple(first), values.Tuple(second)};
+  const ValueId ranks = values.Symbol(values.NewSymbol(), {});
+  const ValueId parts[] = {ranks, ranks, values.Tuple(lists)};
+  const ValueId made = values.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(variation::GroupKind::Created), .a = 7}, parts);
+  const ValueId mine = values.Select(values.Compare(ir::CompareOp::In, Rank(), ranks), made, values.NoneValue());
+  Evaluator evaluator(values, knowledge, world, assignment);
+  const GroupInfo& group = evaluator.group(evaluator.Group(mine, 2));
+  EXPECT_EQ(group.members[2], RankSet::Of(2) | RankSet::Of(3));
+  EXPECT_TRUE(group.has_known_ranks);
+}
+
 }  // namespace
 }  // namespace allranks::traces

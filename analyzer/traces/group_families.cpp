@@ -23,6 +23,22 @@ namespace {
 constexpr size_t kMostLoops = 2;
 constexpr size_t kMostGroupsMade = 64;
 
+// `for ranks in [[0, 1], [2, 3]]: new_group(ranks)`: each list as it is written; none if one holds anything but ranks of the job.
+std::vector<RankSet> GroupsListed(const variation::ValueStore& values, ValueId lists, uint32_t size) {
+  std::vector<RankSet> made;
+  if (values[lists].kind != ValueKind::Tuple) return {};
+  for (const ValueId list : values.Kids(lists)) {
+    if (!list || values[list].kind != ValueKind::Tuple) return {};
+    RankSet& ranks = made.emplace_back();
+    for (const ValueId item : values.Kids(list)) {
+      const bool is_rank = item && values[item].kind == ValueKind::Int && values[item].b == 0 && values[item].a < size;
+      if (!is_rank) return {};
+      ranks = ranks | RankSet::Of(values[item].a);
+    }
+  }
+  return made;
+}
+
 bool ListsItsRanks(const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
   return value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::Created && value.kid_count > 0 &&
@@ -52,6 +68,7 @@ std::vector<RankSet> Evaluator::GroupsMade(ValueId group) {
   const std::vector<ValueId> kids(values_.Kids(group).begin(), values_.Kids(group).end());
   const size_t loops = kids.size() / 2;
   if (loops == 0 || loops > kMostLoops) return {};
+  if (kids[0] == kids[1] && loops == 1) return GroupsListed(values_, kids[2], world_.size());
   const std::optional<std::vector<int64_t>> outer = ListOf(kids[2], 0);
   const std::optional<std::vector<int64_t>> inner = loops == 1 ? std::vector<int64_t>{0} : ListOf(kids[4], 0);
   if (!outer || !inner || outer->size() * inner->size() > kMostGroupsMade) return {};

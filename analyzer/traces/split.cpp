@@ -1,4 +1,5 @@
-// A context manager written as a generator runs what stands before its `yield` on entering and the rest on leaving.
+// A context manager written as a generator runs what stands before its `yield` on entering and the rest on leaving. A loop over a
+// generator runs its body at each `yield`.
 #include "analyzer/traces/build.h"
 
 namespace allranks::traces {
@@ -73,8 +74,51 @@ class Splitter {
   TraceStore& traces_;
 };
 
+// Puts the body of a loop where the generator that it goes over hands something over.
+class Interleaver {
+ public:
+  // A round ends where the body does, or at a `continue`.
+  Interleaver(TraceStore& traces, TraceId body, ValueId one_round) : traces_(traces), body_(body), one_round_(one_round) {}
+
+  // None: the generator goes over another one, whose `yield` is no place of its own.
+  TraceId Run(TraceId id) {
+    const Trace trace = traces_[id];
+    if ((trace.flags & kHasYield) == 0) return id;
+    if (trace.kind == TraceKind::Yield) return traces_.Loop(trace.site, one_round_, body_, false, LoopKind::Counted);
+    if (trace.kind != TraceKind::Seq && trace.kind != TraceKind::Choice && trace.kind != TraceKind::Loop && trace.kind != TraceKind::Try) return {};
+    std::vector<TraceId> kids(traces_.Kids(id).begin(), traces_.Kids(id).end());
+    for (TraceId& kid : kids) {
+      kid = Run(kid);
+      if (!kid) return {};
+    }
+    return traces_.Rebuild(id, trace.value, kids, (trace.flags & kSettled) != 0);
+  }
+
+ private:
+  TraceStore& traces_;
+  TraceId body_;
+  ValueId one_round_;
+};
+
+// Who leaves the loop closes the generator, which returns from where it stands.
+TraceId BreaksAsReturns(TraceStore& traces, TraceId id) {
+  const Trace trace = traces[id];
+  if ((trace.flags & kLeavesBreak) == 0) return id;
+  if (trace.kind == TraceKind::Exit) return traces.Exit(trace.site, ExitKind::Return, trace.op != 0);
+  std::vector<TraceId> kids(traces.Kids(id).begin(), traces.Kids(id).end());
+  for (TraceId& kid : kids) kid = BreaksAsReturns(traces, kid);
+  return traces.Rebuild(id, trace.value, kids, (trace.flags & kSettled) != 0);
+}
+
 }  // namespace
 
 SplitTrace SplitAtYield(TraceStore& traces, TraceId trace) { return Splitter(traces).Split(trace); }
+
+TraceId TakingTurns(TraceStore& traces, TraceId generator, TraceId body, ValueId one_round) {
+  const uint16_t flags = traces[generator].flags;
+  const bool issues = (flags & kIssues) != 0 && (flags & kHasYield) != 0;
+  if (!issues || (traces[body].flags & (kLeavesReturn | kHasYield)) != 0) return {};
+  return Interleaver(traces, BreaksAsReturns(traces, body), one_round).Run(generator);
+}
 
 }  // namespace allranks::traces

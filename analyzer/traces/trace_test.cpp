@@ -102,6 +102,21 @@ TEST_F(TraceTest, AnEarlyYieldAndReturnGoesOnInTheOtherArm) {
   EXPECT_EQ(split.after, traces().Choice(At(1), off, Return(2), Barrier(5)));
 }
 
+TEST_F(TraceTest, ALoopOverAGeneratorRunsItsBodyAtEachYield) {
+  const TraceId leave = If(1, RankIs(0), traces().Exit(At(2), ExitKind::Break));
+  const TraceId generator = traces().Loop(At(3), values().Int(3), traces().Seq(Barrier(4), traces().Yield(At(5))));
+  const TraceId round = traces().Loop(At(5), values().Int(1), If(1, RankIs(0), Return(2)));
+  const TraceId both = traces().Loop(At(3), values().Int(3), traces().Seq(Barrier(4), round));
+  EXPECT_EQ(TakingTurns(traces(), generator, leave, values().Int(1)), both) << "who leaves the loop ends the generator";
+}
+
+TEST_F(TraceTest, AGeneratorThatIssuesNothingIsNoMatterForTheLoop) {
+  const TraceId quiet = traces().Loop(At(3), values().Int(3), traces().Yield(At(5)));
+  EXPECT_FALSE(TakingTurns(traces(), quiet, Barrier(1), values().Int(1)).has_value());
+  const TraceId issues = traces().Seq(Barrier(4), traces().Yield(At(5)));
+  EXPECT_FALSE(TakingTurns(traces(), issues, Return(1), values().Int(1)).has_value()) << "a return ends the function around as well";
+}
+
 TEST_F(TraceTest, FirstExitSkipsRaises) {
   const TraceId raise = traces().Exit(At(1), ExitKind::Raise);
   const TraceId arm = traces().Choice(At(1), RankIs(0), raise, Return(2));
