@@ -55,10 +55,13 @@ class Search {
   std::vector<FuncId> work_;
 };
 
+// Methods of one class, or functions of one file that are called with nothing: such are steps of a program that is elsewhere.
 bool StandTogether(const State& state, FuncId a, FuncId b) {
   const binding::Func& first = state.program.funcs[a];
   const binding::Func& second = state.program.funcs[b];
-  return a != b && first.owner && first.owner == second.owner;
+  if (a == b || first.owner != second.owner) return false;
+  const auto takes_nothing = [&](FuncId func) { return state.program.function(func).params.empty(); };
+  return first.owner || (first.module == second.module && takes_nothing(a) && takes_nothing(b));
 }
 
 // One operation on a group, by these ranks here and by all others there.
@@ -83,14 +86,18 @@ void AssumeCallers(const State& state, CheckResult* result) {
   for (size_t i = 0; i < result->found.size(); ++i) {
     if (!run[result->found[i].by.index]) alone.push_back(i);
   }
-  // Those of methods that are open, by class: no others make up for each other.
-  std::unordered_map<uint32_t, std::vector<size_t>> of_class;
+  // Those that are open, by class, and of other functions by file: no others make up for each other.
+  std::unordered_map<uint64_t, std::vector<size_t>> beside;
   for (const size_t i : alone) {
-    const binding::ClassId owner = state.program.funcs[result->found[i].by].owner;
-    if (owner && result->found[i].is_open) of_class[owner.index].push_back(i);
+    const binding::Func& func = state.program.funcs[result->found[i].by];
+    const uint64_t place = func.owner ? uint64_t{1} << 32 | func.owner.index : uint64_t{func.module.index};
+    if (result->found[i].is_open) beside[place].push_back(i);
   }
   std::vector<size_t> paired;
-  for (const auto& [owner, open] : of_class) {
+  for (const auto& [place, open] : beside) {
+    // Of three functions that nothing holds together but their file nobody knows which two belong together.
+    const bool has_class = static_cast<bool>(state.program.funcs[result->found[open[0]].by].owner);
+    if (!has_class && open.size() != 2) continue;
     const auto makes_up = [&](size_t i) {
       return std::ranges::any_of(open, [&](size_t other) { return MakeUpForEachOther(state, result->found[i], result->found[other]); });
     };

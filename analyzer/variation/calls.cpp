@@ -553,7 +553,11 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     case knowledge::YieldKind::Formula:
       result = FormulaValue(tables_, yield.formula, &entry, by_param, receiver);
       if (store_[result].kind == ValueKind::Coordinate && static_cast<Axis>(store_[result].a) == Axis::OtherMesh) {
-        result = store_.Coordinate(static_cast<knowledge::Coordinate>(store_[result].op), MeshAxis(tables_, by_param, receiver));
+        const Axis axis = MeshAxis(tables_, by_param, receiver);
+        const auto coordinate = static_cast<knowledge::Coordinate>(store_[result].op);
+        // How many ranks there are along all dimensions, or along one of another name, is some number.
+        const bool is_any_size = coordinate == knowledge::Coordinate::AxisSize && axis == Axis::OtherMesh;
+        result = is_any_size ? store_.Symbol(Site(site), {}) : store_.Coordinate(coordinate, axis);
       }
       break;
     case knowledge::YieldKind::Uniform: {
