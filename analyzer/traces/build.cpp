@@ -302,16 +302,22 @@ class Builder {
     return fact == nullptr ? traces_.Empty() : Fact(iterable, *fact);
   }
 
-  TraceId Try(ir::StmtId id, const ir::Stmt& stmt) {
-    TryInfo info;
+  // The block whose errors are caught, and what of it can fail.
+  TraceId Tried(ir::BlockId block, TryInfo* info) {
     std::vector<TraceId> body;
-    for (const ir::StmtId inner : module_.statements(ir::BlockId{stmt.a})) {
-      info.fallible = info.fallible || CanFailOnOneRank(state_, func_, inner);
+    for (const ir::StmtId inner : module_.statements(block)) {
+      info->fallible = info->fallible || CanFailOnOneRank(state_, func_, inner);
       body.push_back(Stmt(inner));
       const bool has_op = (traces_[body.back()].flags & kHasOp) != 0;
-      info.fallible_before_op = info.fallible_before_op || (info.fallible && has_op);
+      info->fallible_before_op = info->fallible_before_op || (info->fallible && has_op);
     }
-    std::vector<TraceId> parts = {traces_.Seq(body), Block(ir::BlockId{stmt.c}), Block(ir::BlockId{stmt.d})};
+    return traces_.Seq(body);
+  }
+
+  TraceId Try(ir::StmtId id, const ir::Stmt& stmt) {
+    TryInfo info;
+    const TraceId body = Tried(ir::BlockId{stmt.a}, &info);
+    std::vector<TraceId> parts = {body, Block(ir::BlockId{stmt.c}), Block(ir::BlockId{stmt.d})};
     const auto& failures = state_.facts.functions[func_].failures;
     for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
       parts.push_back(Block(handler.body));
@@ -340,6 +346,7 @@ class Builder {
   TraceId With(const ir::Stmt& stmt, std::span<const ir::WithItem> items) {
     if (items.empty()) return Block(ir::BodyOf(stmt));
     const ir::ExprId context = items[0].context;
+    if (items.size() == 1 && SwallowsErrors(context)) return traces_.Seq(Context(context), Swallowed(context, ir::BodyOf(stmt)));
     TraceId body = With(stmt, items.subspan(1));
     if (ShadowsMissingRanks(context)) body = SettleLoops(state_, body);
     const TraceId made = Context(context);
@@ -360,6 +367,30 @@ class Builder {
     const TraceId left = leave == nullptr ? traces_.Empty() : Fact(context, *leave);
     const TraceId parts[] = {made, entered, Finally(context, body, left)};
     return traces_.Seq(parts);
+  }
+
+  // `with contextlib.suppress(RuntimeError):`, and not one that may raise them again.
+  bool SwallowsErrors(ir::ExprId context) const {
+    const CallFact* call = state_.facts.call(func_, context);
+    if (call == nullptr || call->kind != CallKind::Known || module_[context].kind != ir::ExprKind::Call) return false;
+    if (!state_.knowledge[call->entry].Has(knowledge::Role::SwallowErrors)) return false;
+    for (uint32_t i = 0; i < ir::ArgCount(module_, module_[context]); ++i) {
+      if (ir::ArgAt(module_, module_[context], i).kind != ir::ArgKind::Positional) return false;
+    }
+    return true;
+  }
+
+  // A handler that does nothing, for the errors that are named, or for all.
+  TraceId Swallowed(ir::ExprId context, ir::BlockId block) {
+    TryInfo info;
+    const TraceId parts[] = {Tried(block, &info), traces_.Empty(), traces_.Empty(), traces_.Empty()};
+    const uint32_t count = ir::ArgCount(module_, module_[context]);
+    Breadth widest = count == 0 ? Breadth::Broad : Breadth::Uniform;
+    for (uint32_t i = 0; i < count; ++i) {
+      widest = std::max(widest, BreadthOf(state_, module_id_, ir::ArgAt(module_, module_[context], i).value));
+    }
+    info.handlers.push_back({{module_.file, module_[context].begin, module_[context].end}, widest, ValueId::None()});
+    return traces_.Try(At(context), traces_.AddTry(std::move(info)), parts);
   }
 
   // Inside a Join, ranks that ran out of data take part in what the others still issue.

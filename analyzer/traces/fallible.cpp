@@ -14,22 +14,6 @@ base::NameId LastName(const ir::Module& module, ir::ExprId id) {
   return expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr) : base::NameId::None();
 }
 
-Breadth BreadthOf(const State& state, ir::ModuleId module_id, ir::ExprId type) {
-  const ir::Module& module = state.program.modules[module_id];
-  const ir::Expr& expr = module[type];
-  if (expr.kind == ir::ExprKind::Tuple) {
-    Breadth widest = Breadth::Uniform;
-    for (const ir::ExprId item : ir::Items(module, expr)) widest = std::max(widest, BreadthOf(state, module_id, item));
-    return widest;
-  }
-  const knowledge::Strikes strikes = state.knowledge.FindException(LastName(module, type));
-  if (strikes == knowledge::Strikes::OneRank) return Breadth::Broad;
-  // The project's own exceptions say what its data can be like.
-  const ValueId value = state.facts.value(module_id, type);
-  if (value && state.values[value].kind == variation::ValueKind::Class) return Breadth::Broad;
-  return strikes == knowledge::Strikes::AllRanks ? Breadth::Uniform : Breadth::Narrow;
-}
-
 using knowledge::Axes;
 
 bool Inside(const ir::Expr& expr, uint32_t begin, uint32_t end) { return begin <= expr.begin && expr.end <= end; }
@@ -89,6 +73,22 @@ class OwnThrows {
 };
 
 }  // namespace
+
+Breadth BreadthOf(const State& state, ir::ModuleId module_id, ir::ExprId type) {
+  const ir::Module& module = state.program.modules[module_id];
+  const ir::Expr& expr = module[type];
+  if (expr.kind == ir::ExprKind::Tuple) {
+    Breadth widest = Breadth::Uniform;
+    for (const ir::ExprId item : ir::Items(module, expr)) widest = std::max(widest, BreadthOf(state, module_id, item));
+    return widest;
+  }
+  const knowledge::Strikes strikes = state.knowledge.FindException(LastName(module, type));
+  if (strikes == knowledge::Strikes::OneRank) return Breadth::Broad;
+  // The project's own exceptions say what its data can be like.
+  const ValueId value = state.facts.value(module_id, type);
+  if (value && state.values[value].kind == variation::ValueKind::Class) return Breadth::Broad;
+  return strikes == knowledge::Strikes::AllRanks ? Breadth::Uniform : Breadth::Narrow;
+}
 
 Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handler& handler) {
   return handler.type ? BreadthOf(state, module, handler.type) : Breadth::Broad;

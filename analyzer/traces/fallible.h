@@ -7,6 +7,9 @@ namespace allranks::traces {
 
 Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handler& handler);
 
+// The same of what an expression names: an exception, or several in a tuple.
+Breadth BreadthOf(const State& state, ir::ModuleId module, ir::ExprId type);
+
 // Whether the statement itself does work that fails on single ranks: a forward pass, reading data or files, parsing.
 bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt);
 

@@ -116,11 +116,10 @@ class QuietExits {
     const auto handler = std::ranges::find(handlers, tree.BlockOf(exits), &ir::Handler::body);
     if (handler == handlers.end() || !ReadsOwnFile(call.function, ir::BlockId{module[stmt].a})) return;
     if (!CommunicatesBehind(module_id, stmt)) return;
-    Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Possible, {call.function, call.expr},
+    Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Likely, {call.function, call.expr},
                                 {"a rank that cannot read its file exits with status 0: the launcher does not stop the "
                                  "others, and they wait for it in their next collective",
                                  {}});
-    findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::FailsOnOneRank));
     AddLabel(finding, finding.span, LabelRole::Primary, {"leaves quietly", {}});
     finding.help = {"exit with a status that says so, or raise the error again", {}};
     sink_.push_back(std::move(finding));
@@ -183,7 +182,7 @@ extern const Rule ExceptionPathCollective = {
 
 A handler that swallows an error and goes on, around work that can fail on one rank alone (forward,
 data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
-a collective.
+a collective. `with contextlib.suppress(RuntimeError)` is such a handler.
 
 Also a handler that exits with status 0 (`sys.exit(0)`) where a rank could not read a file of its own, and
 the others communicate afterwards. And a decorator that logs errors and swallows them (`@logger.catch` of
@@ -242,7 +241,8 @@ for batch in loader:
 * The handler is for something that befalls all ranks alike, such as an import that fails.
 
 That the work fails on one rank alone is an assumption, and on unknown code two of eight such findings
-were right: they are *possible*. Decorators are reported at default settings.
+were right: they are *possible*. Decorators, and exits where a rank cannot read its own file, are reported at
+default settings.
 
 ## Fix
 

@@ -32,6 +32,14 @@ bool IsChosenByRank(const Context& context, ValueId value) {
   return DiffersByRank(context, context.facts.values_store.Kids(value)[0]);
 }
 
+// A share of the data on some ranks, and all of it on the others: `DistributedSampler(data) if rank == 0 else None`.
+bool IsShareOfSome(const Context& context, ValueId sampler) {
+  if (!IsChosenByRank(context, sampler)) return false;
+  const auto arms = context.facts.values_store.Kids(sampler);
+  const auto is_share = [&](ValueId arm) { return context.values.IsA(arm, "torch.utils.data.distributed.DistributedSampler"); };
+  return (is_share(arms[1]) && context.values.IsNone(arms[2])) || (is_share(arms[2]) && context.values.IsNone(arms[1]));
+}
+
 // Equal data on all ranks, cut into batches by what each rank says. Where a choice gives no numbers, two that differ.
 witness::Witness WitnessOf(const Context& context, std::string_view param, ValueId value) {
   constexpr uint32_t kSamples = 64, kBatch = 8;
@@ -106,8 +114,39 @@ bool IsReadWithoutOthers(const Context& context, const objects::KnownCall& loade
   return is_read && !GoesElsewhere(context, made);
 }
 
+// As many batches as there are ranks on those that have all of the data, and one on the others.
+witness::Witness WitnessOfShare(const Context& context, ValueId sampler) {
+  constexpr uint32_t kBatch = 8;
+  const traces::World world = objects::SmallJob(context.facts.job);
+  const auto arms = context.facts.values_store.Kids(sampler);
+  witness::UnevenBatches scenario;
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    const bool is_first_arm = context.values.TruthOnRank(arms[0], world, rank).value_or(false);
+    const bool has_all = context.values.IsNone(is_first_arm ? arms[1] : arms[2]);
+    scenario.batch.push_back(kBatch);
+    scenario.samples.push_back(has_all ? kBatch * world.size() : kBatch);
+  }
+  return ScenarioWitness(world, witness::Effect::Deadlock, std::move(scenario));
+}
+
+void CheckSampler(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
+  const ValueId value = context.index.Arg(call, "sampler");
+  const ir::ExprId expr = context.index.ArgExpr(call, "sampler");
+  if (!value || !expr || !IsShareOfSome(context, value) || IsReadWithoutOthers(context, call)) return;
+  Finding finding = FindingAt(context, kAR305, Severity::Error, Confidence::Likely, objects::Site{call.function, expr},
+                              {"some ranks go over their share of the data and the others over all of it: they make different "
+                               "numbers of steps",
+                               {}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"differs by rank", {}});
+  AddReasons(context, {call.function, expr}, finding);
+  finding.witness = WitnessOfShare(context, value);
+  finding.help = {"give all ranks the sampler", {}};
+  sink.push_back(std::move(finding));
+}
+
 void CheckRankDependentLoader(const Context& context, FindingSink& sink) {
   for (const objects::KnownCall& call : context.loading.made_loaders()) {
+    CheckSampler(context, call, sink);
     for (const std::string_view param : kParams) {
       const ValueId value = context.index.Arg(call, param);
       const ir::ExprId expr = context.index.ArgExpr(call, param);
@@ -136,7 +175,8 @@ extern const Rule RankDependentLoader = {
     .explanation = R"md(
 ## What it finds
 
-A `DataLoader` that gets another `batch_size` or `drop_last` on some ranks than on others.
+A `DataLoader` that gets another `batch_size` or `drop_last` on some ranks than on others, or a
+`DistributedSampler` on some ranks and no sampler on the others.
 
 ## Why it hurts
 

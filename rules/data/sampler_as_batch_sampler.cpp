@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
@@ -51,8 +52,35 @@ bool YieldsIndices(const Context& context, ValueId value) {
   });
 }
 
+// `sampler=BatchSampler(...)` beside a batch size: each of the lists counts as one sample.
+void CheckBatchSamplerAsSampler(const Context& context, const KnownCall& call, FindingSink& sink) {
+  const ValueId sampler = context.index.Arg(call, "sampler");
+  const ValueId size = context.index.Arg(call, "batch_size");
+  // The default is a batch of one; what is not known may be none.
+  const std::optional<int64_t> number = size ? context.values.Int(size) : 1;
+  const std::vector<ValueId> leaves = sampler ? context.values.Leaves(sampler) : std::vector<ValueId>();
+  const bool is_list = !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
+    return context.facts.values_store[leaf].kind == ValueKind::Object && context.values.IsA(leaf, "torch.utils.data.BatchSampler");
+  });
+  if (!is_list || number.value_or(1) <= 1) return;
+  const ir::ExprId written = context.index.ArgExpr(call, "sampler");
+  const objects::Site site{call.function, written ? written : call.expr};
+  Finding finding = FindingAt(context, kAR310, Severity::Error, Confidence::Likely, site,
+                              {"this sampler yields lists of indices, and `sampler` wants single ones: the loader puts {} of its batches "
+                               "into each batch",
+                               {std::to_string(*number)}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"yields a batch at a time", {}});
+  for (const objects::Site& made : context.loading.MadeAt(sampler)) {
+    AddLabel(finding, SpanOf(context, made), LabelRole::Why, {"made here", {}});
+    break;
+  }
+  finding.help = {"pass it as `batch_sampler`, without `batch_size`; or with `batch_size=None`, where the data set takes lists", {}};
+  sink.push_back(std::move(finding));
+}
+
 void CheckSamplerAsBatchSampler(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.loading.made_loaders()) {
+    CheckBatchSamplerAsSampler(context, call, sink);
     const ValueId sampler = context.index.Arg(call, kParam);
     if (!sampler || !YieldsIndices(context, sampler)) continue;
     const ir::ModuleId module_id = context.program.funcs[call.function].module;
@@ -90,19 +118,23 @@ extern const Rule SamplerAsBatchSampler = {
     .on_by_default = false,
     .preview = kTooFewWereRead,
     .languages = "Python",
-    .summary = "sampler of single indices given to a loader as `batch_sampler`",
+    .summary = "sampler of single indices given to a loader as `batch_sampler`, or one of batches as `sampler`",
     .explanation = R"md(
 ## What it finds
 
 A `DataLoader` whose `batch_sampler` is a sampler that yields single indices (`DistributedSampler`,
 `RandomSampler` and their kin, or a class of the project whose `__iter__` yields the numbers of a `range`),
-also by way of a dictionary of options.
+also by way of a dictionary of options. And the other way round: a `BatchSampler` as `sampler`, beside a
+`batch_size` above one.
 
 ## Why it hurts
 
 A loader asks its batch sampler for the list of indices of a batch and gets a number:
 `TypeError: 'int' object is not iterable`, on every rank. As the distributed branch is often the one
 that nobody runs at home, it is found when the job starts.
+
+As `sampler`, a list of indices counts as one sample. A data set that takes lists (`TensorDataset`) yields batches
+of batches, with one dimension more and `batch_size` times as large as planned; others fail.
 
 ## Wrong
 
@@ -120,6 +152,7 @@ loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
 
 * The sampler's class is one of the project: what it yields is its own business.
 * It is a `BatchSampler`, or may be one on some path.
+* A `BatchSampler` is the `sampler` of a loader with `batch_size=None`, which hands its lists to the data set.
 
 ## Fix
 

@@ -11,7 +11,7 @@ namespace {
 using variation::ValueId;
 using variation::ValueKind;
 
-constexpr std::string_view kDeviceTypes[] = {"cuda:", "xpu:", "npu:", "hpu:", "musa:"};
+constexpr std::string_view kDeviceTypes[] = {"cuda:", "xpu:", "npu:", "hpu:", "musa:", "mlu:"};
 
 bool EndsWithDeviceType(std::string_view text) {
   return std::ranges::any_of(kDeviceTypes, [&](std::string_view type) { return text.ends_with(type); });
@@ -41,6 +41,11 @@ class Search {
       constexpr std::string_view kConstructor = ".__init__";
       if (sink.ends_with(kConstructor)) sink.remove_suffix(kConstructor.size());
       const ir::ExprKind kind = module[expr].kind;
+      // From parts of a model to devices: `{"": rank}`.
+      for (uint32_t i = 0; kind == ir::ExprKind::Dict && i < ir::DictCount(module[expr]); ++i) {
+        Add({call.function, ir::DictItemAt(module, module[expr], i).value}, std::string(sink));
+      }
+      if (kind == ir::ExprKind::Dict) continue;
       if (kind != ir::ExprKind::List && kind != ir::ExprKind::Tuple) {
         Add({call.function, expr}, std::string(sink));
         continue;

@@ -59,12 +59,14 @@ class Module {
     const ir::ExprId value = ir::AssignedOf(stmt);
     for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
       const std::optional<int64_t> port = IsSetting(target, "MASTER_PORT") || IsNamedPort(target) ? PortOf(value) : std::nullopt;
-      if (!port || *port == 0) continue;
+      const bool is_word = IsSetting(target, "MASTER_PORT") && IsWord(value);
+      if (!is_word && (!port || *port == 0)) continue;
       const FuncId function = context_.index.FunctionOf(id_, id);
       const Site site{function, value};
       if (IsNotLaunched(function) || IsLeftOver(context_, function) || IsWithoutLauncher(site)) return;
       if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) || MeetsElsewhere(function) : ReadsPort(function)) return;
-      Report(site, *port);
+      if (is_word) ReportWord(site);
+      else Report(site, *port);
       return;
     }
   }
@@ -89,6 +91,22 @@ class Module {
     const ValueId object = context_.facts.value(id_, ir::LeftOf(module_[target]));
     const ValueId key = context_.facts.value(id_, ir::IndexOf(module_[target]));
     return context_.values.External(object) == "os.environ" && context_.values.Str(key) == name;
+  }
+
+  // A text without any digit.
+  bool IsWord(ir::ExprId expr) const {
+    const ValueId value = context_.facts.value(id_, expr);
+    const std::string_view text = value ? context_.values.Str(value) : std::string_view();
+    return !text.empty() && std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  }
+
+  void ReportWord(const Site& site) {
+    Finding finding = FindingAt(context_, kAR203, Severity::Error, Confidence::Certain, site,
+                                {"`{}` is no number of a port: joining the job fails on every rank",
+                                 {std::string(context_.values.Str(context_.facts.value(id_, site.expr)))}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"no number", {}});
+    finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
+    sink_.push_back(std::move(finding));
   }
 
   // A variable that is named after it, and is handed on.
@@ -247,7 +265,8 @@ extern const Rule HardCodedRendezvous = {
 
 `os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, also to
 the default of a parameter for which no call passes another one, and an `init_method` of the form
-`tcp://host:port` that is a literal. A number above 65535 is an error: no port has it.
+`tcp://host:port` that is a literal. A number above 65535, or a text without
+digits, is an error: no port has it.
 
 ## Why it hurts
 

@@ -17,6 +17,22 @@ class ClippedModel {
  public:
   explicit ClippedModel(const Context& context) : context_(context), definitions_(context.program, context.index) {}
 
+  // Of `get_total_norm([p.grad for p in model.parameters()])`, where what is passed as norm is that and nothing else.
+  objects::Site OfNorm(const objects::Site& norm) const {
+    objects::Site taken = norm;
+    const ir::Module& module = context_.program.module_of(norm.function);
+    if (module[norm.expr].kind == ir::ExprKind::Name) {
+      bool is_set_before = false;
+      const auto assigned = definitions_.Reaching(norm, definitions_.To(norm.function, norm.expr), is_set_before);
+      if (!is_set_before || assigned.size() != 1 || assigned[0].item != objects::Definition::kWhole) return {};
+      taken.expr = assigned[0].value;
+      if (IsReduced(norm)) return {};
+    }
+    const objects::KnownCall* call = context_.index.KnownCallAt(taken);
+    if (call == nullptr || context_.program.text(call->entry->name) != "torch.nn.utils.get_total_norm") return {};
+    return Of({norm.function, context_.index.ArgExpr(*call, "tensors")});
+  }
+
   // Where the model is named; no expression: not seen.
   objects::Site Of(const objects::Site& parameters) const { return Of(parameters, 0); }
 
@@ -30,7 +46,9 @@ class ClippedModel {
     if (expr.kind == ir::ExprKind::Name) return OfVariable(parameters, depth);
     if (expr.kind == ir::ExprKind::Comprehension) {
       const auto clauses = ir::ClausesOf(module, expr);
-      const ir::Expr& element = module[ir::OperandOf(expr)];
+      const ir::Expr& whole = module[ir::OperandOf(expr)];
+      const bool is_gradient = whole.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(whole)) == "grad";
+      const ir::Expr& element = is_gradient ? module[ir::ObjectOf(whole)] : whole;
       const bool is_same = clauses.size() == 1 && element.kind == ir::ExprKind::Name && module[clauses[0].target].kind == ir::ExprKind::Name &&
                            ir::NameOf(element) == ir::NameOf(module[clauses[0].target]);
       return is_same ? Of({parameters.function, clauses[0].iter}, depth + 1) : objects::Site{};
@@ -42,6 +60,19 @@ class ClippedModel {
     const std::string_view called = context_.values.External(context_.facts.value(module_id, ir::CalleeOf(expr)));
     const bool lists = (called == "builtins.list" || called == "builtins.tuple") && ir::ArgCount(module, expr) == 1;
     return lists ? Of({parameters.function, ir::ArgAt(module, expr, 0).value}, depth + 1) : objects::Site{};
+  }
+
+  // `dist.all_reduce(norm, op=MAX)` somewhere in the function.
+  bool IsReduced(const objects::Site& norm) const {
+    const ir::Module& module = context_.program.module_of(norm.function);
+    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
+      if (call.function != norm.function || !call.entry->has_operation || module[call.expr].kind != ir::ExprKind::Call) return false;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+        const ir::Expr& argument = module[ir::ArgAt(module, module[call.expr], i).value];
+        if (argument.kind == ir::ExprKind::Name && ir::NameOf(argument) == ir::NameOf(module[norm.expr])) return true;
+      }
+      return false;
+    });
   }
 
   objects::Site OfVariable(const objects::Site& variable, int depth) const {
@@ -89,8 +120,12 @@ bool KnowsHowItIsSharded(const Context& context, const objects::Site& site) {
 void CheckUnshardedGradientClip(const Context& context, FindingSink& sink) {
   const ClippedModel clipped(context);
   for (const objects::KnownCall& call : context.index.known_calls()) {
-    if (context.program.text(call.entry->name) != "torch.nn.utils.clip_grad_norm_") continue;
-    const objects::Site model = clipped.Of({call.function, context.index.ArgExpr(call, "parameters")});
+    const bool is_scaling = context.program.text(call.entry->name) == "torch.nn.utils.clip_grads_with_norm_";
+    if (!is_scaling && context.program.text(call.entry->name) != "torch.nn.utils.clip_grad_norm_") continue;
+    const ir::ExprId total_norm = is_scaling ? context.index.ArgExpr(call, "total_norm") : ir::ExprId::None();
+    if (is_scaling && !total_norm) continue;
+    const objects::Site model =
+        is_scaling ? clipped.OfNorm({call.function, total_norm}) : clipped.Of({call.function, context.index.ArgExpr(call, "parameters")});
     if (!model.expr) continue;
     const ir::ModuleId module_id = context.program.funcs[model.function].module;
     const ValueId value = context.facts.value(module_id, model.expr);
@@ -108,7 +143,7 @@ void CheckUnshardedGradientClip(const Context& context, FindingSink& sink) {
                                  {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"sees the local shards only", {}});
     finding.help = {"call `{}.clip_grad_norm_(...)`, which reduces the norm over the ranks", {name}};
-    if (const ir::ExprId norm = context.index.ArgExpr(call, "max_norm"); norm && model.function == call.function) {
+    if (const ir::ExprId norm = context.index.ArgExpr(call, "max_norm"); norm && !is_scaling && model.function == call.function) {
       const std::string text = std::string(TextOf(context, module_id, model.expr)) + ".clip_grad_norm_(" +
                                std::string(TextOf(context, module_id, norm)) + ")";
       finding.fixes.push_back(MakeFix("clip by the norm of the whole model", Applicability::Safe,
@@ -133,7 +168,7 @@ extern const Rule UnshardedGradientClip = {
 
 `torch.nn.utils.clip_grad_norm_(model.parameters(), ...)` where `model` is wrapped in
 `FullyShardedDataParallel` (FSDP1); the parameters may be in a list or a variable, or a helper may be given
-them.
+them. The same of `clip_grads_with_norm_` with what `get_total_norm` made of their gradients.
 
 ## Why it hurts
 

@@ -56,8 +56,12 @@ class Rates {
     // Horovod's wrapper asks for a scaled rate whatever is said of the batch.
     if (IsRelatedToSize(program, is_horovod)) return;
     const KnownCall* loader = PerRankLoader(program);
-    if (!is_horovod && (loader == nullptr || (!IsFixed(rate) && !FollowsBatchOfOne({call.function, rate_expr})))) return;
-    Report(call, rate_expr, {loader, PeriodOfSteps(program)}, is_horovod);
+    const bool follows_batch = loader != nullptr && !IsFixed(rate) && FollowsBatchOfOne({call.function, rate_expr});
+    if (!is_horovod && (loader == nullptr || (!IsFixed(rate) && !follows_batch))) return;
+    // A number may have been chosen for the ranks that the job has; Horovod's wrapper asks for the scaling, and who multiplies with
+    // the batch means that of a step.
+    const Confidence confidence = is_horovod || follows_batch ? Confidence::Likely : Confidence::Possible;
+    Report(call, rate_expr, {loader, PeriodOfSteps(program)}, is_horovod, confidence);
   }
 
   bool IsReached(const KnownCall& call) const {
@@ -216,13 +220,11 @@ class Rates {
     return product + " = " + std::to_string(*size * ranks * *steps) + ", ";
   }
 
-  void Report(const KnownCall& call, ir::ExprId rate, const Batch& of_step, bool is_horovod) {
+  void Report(const KnownCall& call, ir::ExprId rate, const Batch& of_step, bool is_horovod, Confidence confidence) {
     const KnownCall* loader = of_step.loader;
     const ir::ExprId batch = SizeExpr(of_step);
     const std::string batch_text = batch ? "`" + Quoted(context_, {loader->function, batch}) + "`" : "the batch of a rank";
     const int64_t ranks = RanksOf(context_.program.funcs[call.function].module);
-    // A number may have been chosen for the ranks that the job has; Horovod's wrapper asks for the scaling.
-    const Confidence confidence = is_horovod ? Confidence::Likely : Confidence::Possible;
     Finding finding = FindingAt(
         context_, kAR401, Severity::Warning, confidence, Site{call.function, rate},
         {"the learning rate `{}` does not depend on the number of ranks: a step uses {} × world size{} samples, "
