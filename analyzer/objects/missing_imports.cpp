@@ -26,12 +26,13 @@ bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
   }
   if (target.kind != binding::TargetKind::External || program_.unread.contains(target.name)) return false;
   const std::string_view dotted = program_.text(import.module);
-  if (import.level > 0) return IsUsedHere(module) && others_.lacks(module, import.level, dotted);
+  // What is more than a script may be there to be copied into a package of others.
+  if (import.level > 0) return IsOnlyScript(module) && others_.lacks(module, import.level, dotted);
   return IsElsewhere(module, import);
 }
 
-// A file that is no script and that nobody imports may be there to be copied into a package of others.
-bool MissingImports::IsUsedHere(ir::ModuleId module) const { return MainOf(program_, module) || !neighbourhood_.ImportersOf(module).empty(); }
+// It is started, and nobody imports it.
+bool MissingImports::IsOnlyScript(ir::ModuleId module) const { return MainOf(program_, module) && neighbourhood_.ImportersOf(module).empty(); }
 
 ir::ModuleId MissingImports::FileOf(ir::ModuleId module, ir::ImportId import_id) const {
   const ir::Import& import = program_.modules[module].imports[import_id];
@@ -82,9 +83,8 @@ bool MissingImports::KnowsPartsOf(ir::ModuleId package) const {
 // too common: Python or a library may have it.
 bool MissingImports::IsElsewhere(ir::ModuleId module, const ir::Import& import) const {
   const std::string_view dotted = program_.text(import.module);
-  const bool is_script = MainOf(program_, module) && neighbourhood_.ImportersOf(module).empty();
   const bool is_own_name = dotted.find('_') != std::string_view::npos && dotted.find('.') == std::string_view::npos;
-  if (!import.name || !is_own_name || !is_script) return false;
+  if (!import.name || !is_own_name || !IsOnlyScript(module)) return false;
   const std::string ending = "/" + std::string(dotted) + ".py";
   bool is_known = false;
   for (uint32_t i = 0; i < program_.infos.size(); ++i) {

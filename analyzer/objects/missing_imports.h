@@ -1,8 +1,8 @@
 // Imports of a file of Python that fail whenever they run, since what they ask for is not there.
 //
-// These are: a name that a file or a package of the project does not bind, and that is no file in the folder of the package; a relative
-// import that leads to no file and no folder, in a script or a file that others import; and in a script that nobody imports a file of the
-// project that only stands elsewhere, where nothing tells Python to look there.
+// These are: a name that a file or a package of the project does not bind, and that is no file in the folder of the package; and in
+// a script that nobody imports a relative import that leads to no file and no folder, and a file of the project that only stands elsewhere,
+// where nothing tells Python to look there.
 //
 // What is surely found: by a relative import, by its whole name, or in the same folder; a package by its name only from the script beside
 // it, or where the project says that it is installed, since another package of that name may be installed as well.
@@ -35,7 +35,7 @@ class MissingImports {
 
  private:
   bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
-  bool IsUsedHere(ir::ModuleId module) const;
+  bool IsOnlyScript(ir::ModuleId module) const;
   bool KnowsPartsOf(ir::ModuleId package) const;
   bool IsSurePackage(ir::ModuleId module, const ir::Import& import, ir::ModuleId package) const;
   bool IsUnbound(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const;

@@ -373,7 +373,10 @@ class Builder {
   bool SwallowsErrors(ir::ExprId context) const {
     const CallFact* call = state_.facts.call(func_, context);
     if (call == nullptr || call->kind != CallKind::Known || module_[context].kind != ir::ExprKind::Call) return false;
-    if (!state_.knowledge[call->entry].Has(knowledge::Role::SwallowErrors)) return false;
+    const knowledge::Entry& entry = state_.knowledge[call->entry];
+    if (!entry.Has(knowledge::Role::SwallowErrors)) return false;
+    // `contextlib.suppress()` names no error, and stops none.
+    if (entry.params.empty() && ir::ArgCount(module_, module_[context]) == 0) return false;
     for (uint32_t i = 0; i < ir::ArgCount(module_, module_[context]); ++i) {
       if (ir::ArgAt(module_, module_[context], i).kind != ir::ArgKind::Positional) return false;
     }
