@@ -170,15 +170,18 @@ void FlowFrom::ReadAssign(ir::StmtId id) {
   if (value && Take(value)) what = {true, IsOfGiven(value), IsOfTotal(value) || AddsToRounds(id, targets[0])};
   for (const ir::ExprId target : targets) {
     Take(target);
-    if (module_[target].kind == ir::ExprKind::Subscript && module_[ir::RightOf(module_[target])].kind != ir::ExprKind::Slice) {
-      is_filed_ = is_filed_ || Holds(ir::RightOf(module_[target]));
+    Held put = what;
+    const bool is_item = module_[target].kind == ir::ExprKind::Subscript && module_[ir::RightOf(module_[target])].kind != ir::ExprKind::Slice;
+    if (is_item && Holds(ir::RightOf(module_[target]))) {
+      is_filed_ = true;
+      put.is_of_total = what.is_of_total || !IsBegunBefore(id, PlaceOf(target));
     }
     // An item that is set leaves the others in place.
     if (IsTakenApart(value, target)) {
       for (size_t i = 0; i < items_.size(); ++i) Set(ir::Items(module_, module_[target])[i], items_[i] ? what : Held{});
       continue;
     }
-    if (what.holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, what);
+    if (what.holds || module_[target].kind != ir::ExprKind::Subscript) Set(target, put);
   }
 }
 

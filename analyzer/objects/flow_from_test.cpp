@@ -28,6 +28,8 @@ TEST_F(FlowFromTest, WhatRoundsAddToIsATotal) {
   EXPECT_EQ(Known("def f(batches):\n  total = 0\n  for x in batches:\n    loss = make()\n    total += loss\n  asked(total / 8)\n"), "total");
   EXPECT_EQ(Known("def f(batches):\n  total = 0\n  for x in batches:\n    loss = make()\n    total = total + loss\n  asked(total)\n"), "total");
   EXPECT_EQ(Known("def f(batches):\n  seen = []\n  for x in batches:\n    seen.append(make())\n  asked(sum(seen))\n"), "total");
+  EXPECT_EQ(Known("def f(batches):\n  seen = {}\n  for x in batches:\n    y = make()\n    seen[y.id] = y\n  asked(rate(seen))\n"), "total");
+  EXPECT_EQ(Known("def f(batches):\n  seen = {}\n  for x in batches:\n    y = make()\n    seen['y'] = y\n  asked(rate(seen))\n"), "holds");
 }
 
 TEST_F(FlowFromTest, TheLastRoundIsNone) {
