@@ -77,7 +77,8 @@ bool NeverReached::IsImpossible(ir::ModuleId module, const Claim& claim) const {
 // No job of several ranks passes it. Of a number that is that of ranks in a job, and else another (`1 if alone else world_size`), the first counts.
 bool NeverReached::IsOfOneProcess(const Claim& claim) const {
   constexpr uint32_t kMostRanks = 64;
-  const std::vector<ValueId> leaves = values_.Leaves(claim.value);
+  // The operands of a condition are no values that it may have.
+  const std::vector<ValueId> leaves = claim.equals ? values_.Leaves(claim.value) : std::vector<ValueId>{claim.value};
   const auto counts_ranks = [&](ValueId value) { return values_.Mentions(value, knowledge::Coordinate::WorldSize); };
   const auto counting = std::ranges::find_if(leaves, counts_ranks);
   if (counting == leaves.end()) return false;
@@ -87,7 +88,7 @@ bool NeverReached::IsOfOneProcess(const Claim& claim) const {
   for (uint32_t size = 2; size <= kMostRanks; ++size) {
     const traces::World world{.nodes = 1, .per_node = size, .mesh = {}};
     std::optional<bool> truth;
-    if (!claim.equals) truth = values_.TruthAsRankTest(*counting, world, 0);
+    if (!claim.equals) truth = values_.TruthOnRank(*counting, world, 0);
     else if (const std::optional<int64_t> number = values_.OnRank(*counting, world, 0)) truth = *number == wanted;
     if (!truth || *truth == claim.holds) return false;
   }

@@ -5,7 +5,6 @@
 #include "analyzer/objects/every_way.h"
 #include "analyzer/objects/meetings.h"
 #include "analyzer/objects/process_starts.h"
-#include "analyzer/traces/conditions.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -30,10 +29,6 @@ class Failures {
       const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
         const ir::Stmt& stmt = module.stmts[ir::StmtId{i}];
-        if (stmt.kind == ir::StmtKind::Assert) {
-          const FuncId function = context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i});
-          if (function) VisitAssert({function, ir::ValueOf(stmt)});
-        }
         if (stmt.kind != ir::StmtKind::Raise || !ir::ValueOf(stmt) || IsOfProgram(module, ir::ValueOf(stmt))) continue;
         const FuncId function = context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i});
         if (function) VisitEnd({function, ir::ValueOf(stmt)});
@@ -92,63 +87,21 @@ class Failures {
       Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here alone");
       return;
     }
-    if (std::ranges::any_of(guards, [&](const Guard& guard) { return AsksForOwnFile(guard); })) {
-      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank that does not find its file ends here alone");
-      return;
-    }
-    if (!guards.empty() && IsOfContents(guards.front())) {
-      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose data are found wrong ends here alone");
-      return;
-    }
     // What is asked beside the rank decides whether it fails.
     const std::optional<Meeting> meeting = meetings_.After(site);
-    if (!meeting || !IsOnWay(*meeting, site, guards)) return;
+    if (!meeting || meeting->parted.expr != site.expr) return;
     const bool is_asked = std::ranges::any_of(guards, [&](const Guard& guard) { return !IsRankTest(guard); });
     // Settings that are wrong are so in the first run, before anybody has waited for long.
     const bool is_found = std::ranges::any_of(guards, [&](const Guard& guard) { return !(AxesOf(guard) & knowledge::kSoftAxes).empty(); });
     if (is_asked) Report(site, meeting, is_found ? Confidence::Likely : Confidence::Possible, "some ranks alone end here");
   }
 
-  // `assert os.path.exists(path)` under a test of the rank.
-  void VisitAssert(const Site& site) {
-    const variation::ValueId test = context_.facts.value(context_.program.funcs[site.function].module, site.expr);
-    if (!test || !context_.facts.values_store.axes(test).has(knowledge::Axis::Files)) return;
-    const std::optional<Meeting> meeting = meetings_.After(site);
-    if (meeting && meeting->parted.expr == site.expr) Report(site, meeting, Confidence::Likely, "some ranks alone end here");
-  }
-
-  // In the function where the ranks part, or in one that is called there and looks at files itself.
-  bool IsOnWay(const Meeting& meeting, const Site& site, const std::vector<Guard>& guards) const {
-    if (meeting.parted.expr == site.expr) return true;
-    const auto callers = context_.index.CallersOf(site.function);
-    return std::ranges::find(callers, meeting.parted) != callers.end() && std::ranges::any_of(guards, [&](const Guard& guard) {
-      return guard.function == site.function && AxesOf(guard).has(knowledge::Axis::Files);
-    });
-  }
-
-  // `if not os.path.exists(f"{rank}.pt")`: one rank has its file and another may lack its own.
-  bool AsksForOwnFile(const Guard& guard) const {
-    const knowledge::Axes axes = AxesOf(guard);
-    return axes.has(knowledge::Axis::Files) && axes.has(knowledge::Axis::Global) && !IsRankTest(guard);
-  }
-
-  // `if batch.max() > limit`: the test itself asks what the rank's own data hold, and not of what form they are.
-  bool IsOfContents(const Guard& guard) const {
-    const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-    const bool is_own = test && context_.facts.values_store.axes(test).has(knowledge::Axis::Data);
-    return is_own && traces::ReadsContents(context_.facts.values_store, context_.knowledge, test) && Asks(guard, knowledge::Role::ReadsContents);
-  }
-
   // `if not math.isfinite(loss)`, where the loss is the rank's own.
   bool IsNotFinite(const Guard& guard) const {
-    return IsOwnData(guard) && Asks(guard, knowledge::Role::AsksFinite);
-  }
-
-  // A call of that kind stands in the test.
-  bool Asks(const Guard& guard, knowledge::Role role) const {
+    if (!IsOwnData(guard)) return false;
     const ir::Module& module = context_.program.module_of(guard.function);
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      return call.function == guard.function && call.entry->Has(role) && !call.entry->has_operation &&
+      return call.function == guard.function && call.entry->Has(knowledge::Role::AsksFinite) &&
              module[call.expr].begin >= module[guard.test].begin && module[call.expr].end <= module[guard.test].end;
     });
   }
@@ -257,10 +210,7 @@ A place where single ranks end with an error while the others go on to an operat
 ranks:
 
 * `raise`, or an exit with an error status, that stands under a test of the rank and asks
-  something else besides: whether the output folder is empty, whether the settings are good; also an
-  `assert` about files, and a `raise` in a function that is called there and looks at files;
-* the same under a test whether the rank's own file is there, or of what its own data hold: each rank
-  asks for itself;
+  something else besides: whether the output folder is empty, whether the settings are good;
 * the same under a test whether numbers are finite, where these are the rank's own: a loss that
   nobody reduced;
 * what fails in some runs and is done by some ranks alone: a folder that is made though it may
