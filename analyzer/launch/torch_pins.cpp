@@ -150,21 +150,22 @@ void TorchPins::Note(std::string_view path, std::string_view written, std::span<
     const std::string_view rest = text.substr(at + kTorch.size(), 80);
     std::optional<Version> newest = Newest(rest, is_image);
     if (!newest && is_document) newest = NewestInProse(rest);
-    if (newest) Add(path, std::string(kTorch), *newest);
+    if (newest) Add(path, *newest, newest_[std::string(kTorch)]);
+    if (newest && *newest != kAny) Add(path, *newest, named_);
   }
   for (const TorchBound& bound : bounds) {
     for (const std::string& name : bound.names) {
       for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
         if (at > 0 && IsPartOfName(text[at - 1])) continue;
         const std::optional<Release> release = LastAllowed(text.substr(at + name.size(), 80));
-        if (release) Add(path, bound.names.front(), bound.NewestTorch(*release).value_or(kAny));
+        if (release) Add(path, bound.NewestTorch(*release).value_or(kAny), newest_[bound.names.front()]);
       }
     }
   }
 }
 
-void TorchPins::Add(std::string_view path, const std::string& package, Version newest) {
-  const auto [known, is_new] = newest_[package].try_emplace(std::string(FolderToldOf(path)), newest);
+void TorchPins::Add(std::string_view path, Version newest, ByFolder& by_folder) {
+  const auto [known, is_new] = by_folder.try_emplace(std::string(FolderToldOf(path)), newest);
   if (!is_new) known->second = std::max(known->second, newest);
 }
 

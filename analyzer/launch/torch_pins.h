@@ -25,14 +25,17 @@ class TorchPins {
   void Note(std::string_view path, std::string_view text, std::span<const TorchBound> bounds);
   // The newest release that is allowed, by PyTorch and each package, in the nearest folder that says anything of it; nothing: any.
   std::optional<Version> NewestFor(std::string_view path) const;
+  // The newest release that a file names as the one the project is run with, whatever others allow (`PyTorch 1.11.0` beside `torch>=1.7`).
+  std::optional<Version> NamedFor(std::string_view path) const { return Nearest(named_, path); }
 
  private:
   using ByFolder = std::map<std::string, Version, std::less<>>;
 
-  void Add(std::string_view path, const std::string& package, Version newest);
+  static void Add(std::string_view path, Version newest, ByFolder& by_folder);
   static std::optional<Version> Nearest(const ByFolder& newest, std::string_view path);
 
   std::map<std::string, ByFolder> newest_;  // by package, PyTorch itself included
+  ByFolder named_;
 };
 
 }  // namespace allranks::launch

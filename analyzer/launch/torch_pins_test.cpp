@@ -74,6 +74,15 @@ TEST(TorchPinsTest, ImagesOfNvidiaAndFoldersAside) {
   EXPECT_THAT(pins.NewestFor("sub/scripts/run.sh"), Optional(Version{1, 5}));
 }
 
+// A page names what the project was made with, and the requirements leave newer ones open.
+TEST(TorchPinsTest, WhatIsNamedBesideWhatIsAllowed) {
+  TorchPins pins;
+  pins.Note("README.md", "pytorch 1.11.0", {});
+  pins.Note("requirements.txt", "torch>=1.7", {});
+  EXPECT_THAT(pins.NewestFor("train.sh"), Eq(std::nullopt));
+  EXPECT_THAT(pins.NamedFor("train.sh"), Optional(Version{1, 11}));
+}
+
 // A pinned package that works with older releases only bounds what `torch>=1.4` leaves open.
 TEST(TorchPinsTest, OtherPackages) {
   const std::vector<TorchBound> bounds = {

@@ -50,8 +50,9 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
 bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {
   constexpr launch::Version kRenamed{2, 0};
   const objects::ScriptOptions* script = context.ScriptOf(job);
-  const std::optional<launch::Version> newest = context.launches.pins.NewestFor(file.path);
-  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || (newest && *newest < kRenamed)) return false;
+  const auto is_before = [&](const std::optional<launch::Version>& torch) { return torch && *torch < kRenamed; };
+  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr) return false;
+  if (is_before(context.launches.pins.NewestFor(file.path)) || is_before(context.launches.pins.NamedFor(file.path))) return false;
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
@@ -123,7 +124,8 @@ extern const Rule DeprecatedLauncher = {
 ## What it finds
 
 `python -m torch.distributed.launch` in scripts, Makefiles, Dockerfiles, workflows and fenced blocks
-of documents. It is an error where the parser of the script takes `--local_rank` and not `--local-rank`.
+of documents. It is an error where the parser of the script takes `--local_rank` and not `--local-rank`, unless the project
+says that it is run with an older PyTorch.
 Commands of one file that are told the same are one finding.
 
 ## Why it hurts
