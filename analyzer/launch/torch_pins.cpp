@@ -130,12 +130,13 @@ bool IsPackagingName(std::string_view name) {
   return std::ranges::count(kPackaging, name) > 0;
 }
 
-bool TellsRequirements(std::string_view name) {
+bool TellsRequirements(std::string_view written) {
+  const std::string name = base::Lowered(written);
   const bool is_text = name.ends_with(".txt") && name.find("requirement") != std::string_view::npos;
   const bool is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
   const bool is_conda = is_yaml && (name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
-  const bool is_document = name.ends_with(".md") && (name.starts_with("README") || name.starts_with("INSTALL") || name.starts_with("install"));
-  return is_text || is_conda || is_document || name.starts_with("Dockerfile") || IsPackagingName(name);
+  const bool is_document = name.ends_with(".md") && (name.starts_with("readme") || name.starts_with("install"));
+  return is_text || is_conda || is_document || name.starts_with("dockerfile") || IsPackagingName(name);
 }
 
 void TorchPins::Note(std::string_view path, std::string_view written, std::span<const TorchBound> bounds) {

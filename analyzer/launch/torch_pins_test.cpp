@@ -109,7 +109,7 @@ TEST(TorchPinsTest, OtherPackages) {
 }
 
 TEST(TorchPinsTest, NamesOfFiles) {
-  for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md"}) {
+  for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md", "readme.md"}) {
     EXPECT_TRUE(TellsRequirements(name)) << name;
   }
   for (const char* name : {"notes.txt", "config.yaml", "train.py", "CHANGELOG.md"}) EXPECT_FALSE(TellsRequirements(name)) << name;

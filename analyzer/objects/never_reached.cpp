@@ -10,6 +10,17 @@ namespace allranks::objects {
 
 using variation::ValueKind;
 
+namespace {
+
+// What is calculated from the number of ranks alone: a field or a parameter may be another number elsewhere.
+bool IsOfWorld(ValueKind kind) {
+  constexpr ValueKind kCalculated[] = {ValueKind::Coordinate, ValueKind::Int, ValueKind::Bool, ValueKind::Compare, ValueKind::Binary,
+                                       ValueKind::Unary, ValueKind::And, ValueKind::Or};
+  return std::ranges::count(kCalculated, kind) > 0;
+}
+
+}  // namespace
+
 bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return IsExcluded(function, stmt) || IsUnused(function) || IsOfUnusedClass(function); });
 }
@@ -79,7 +90,9 @@ bool NeverReached::IsOfOneProcess(const Claim& claim) const {
   constexpr uint32_t kMostRanks = 64;
   // The operands of a condition are no values that it may have.
   const std::vector<ValueId> leaves = claim.equals ? values_.Leaves(claim.value) : std::vector<ValueId>{claim.value};
-  const auto counts_ranks = [&](ValueId value) { return values_.Mentions(value, knowledge::Coordinate::WorldSize); };
+  const auto counts_ranks = [&](ValueId value) {
+    return values_.Mentions(value, knowledge::Coordinate::WorldSize) && !values_.AnyPart(value, [&](ValueId part) { return !IsOfWorld(facts_.values_store[part].kind); });
+  };
   const auto counting = std::ranges::find_if(leaves, counts_ranks);
   if (counting == leaves.end()) return false;
   // `world_size == 96`, or a text.
