@@ -13,10 +13,10 @@ using variation::ValueKind;
 namespace {
 
 // What is calculated from the number of ranks alone: a field or a parameter may be another number elsewhere.
-bool IsOfWorld(ValueKind kind) {
-  constexpr ValueKind kCalculated[] = {ValueKind::Coordinate, ValueKind::Int, ValueKind::Bool, ValueKind::Compare, ValueKind::Binary,
-                                       ValueKind::Unary, ValueKind::And, ValueKind::Or};
-  return std::ranges::count(kCalculated, kind) > 0;
+bool IsOfWorld(const variation::Value& value) {
+  constexpr ValueKind kCalculated[] = {ValueKind::Int, ValueKind::Bool, ValueKind::Compare, ValueKind::Binary, ValueKind::Unary, ValueKind::And, ValueKind::Or};
+  if (value.kind == ValueKind::Coordinate) return static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::WorldSize;
+  return std::ranges::count(kCalculated, value.kind) > 0;
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ bool NeverReached::IsOfOneProcess(const Claim& claim) const {
   // The operands of a condition are no values that it may have.
   const std::vector<ValueId> leaves = claim.equals ? values_.Leaves(claim.value) : std::vector<ValueId>{claim.value};
   const auto counts_ranks = [&](ValueId value) {
-    return values_.Mentions(value, knowledge::Coordinate::WorldSize) && !values_.AnyPart(value, [&](ValueId part) { return !IsOfWorld(facts_.values_store[part].kind); });
+    return values_.Mentions(value, knowledge::Coordinate::WorldSize) && !values_.AnyPart(value, [&](ValueId part) { return !IsOfWorld(facts_.values_store[part]); });
   };
   const auto counting = std::ranges::find_if(leaves, counts_ranks);
   if (counting == leaves.end()) return false;

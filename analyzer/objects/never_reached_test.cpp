@@ -62,6 +62,7 @@ TEST_F(NeverReachedTest, WhatTheNumberOfRanksLeavesToOne) {
   EXPECT_TRUE(with("size = dist.get_world_size() if dist.is_initialized() else 1\nif size == 1:\n  here()\n"));
   EXPECT_FALSE(with("if size > 1:\n  here()\n"));
   EXPECT_FALSE(with("if size == 6:\n  here()\n"));
+  EXPECT_FALSE(with("if dist.get_rank() == size - 1:\n  here()\n"));
   EXPECT_FALSE(with("def f(ranks):\n  if ranks > 1:\n    here()\nf(1)\nf(size)\n"));
   EXPECT_FALSE(with("option = input()\nif option and size > 1:\n  raise ValueError()\nhere()\n"));
   EXPECT_TRUE(with("option = input()\nif option or size > 1:\n  raise ValueError()\nhere()\n"));
