@@ -302,7 +302,8 @@ for batch in loader:
 * The distributed sampler goes into a batch sampler, also one of the project: an object that is made with it
   goes over it.
 * Lightning is told to make no sampler, and the program makes distributed samplers itself.
-* The same function makes another loader of the data set, with a distributed sampler: this one is for a single process.
+* The same function makes another loader of the data set, with a distributed sampler: this one is for a
+  single process.
 * Nothing is trained in the loop, and no sampler was made for the data set.
 
 ## Fix

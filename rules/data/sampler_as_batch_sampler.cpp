@@ -133,8 +133,8 @@ A loader asks its batch sampler for the list of indices of a batch and gets a nu
 `TypeError: 'int' object is not iterable`, on every rank. As the distributed branch is often the one
 that nobody runs at home, it is found when the job starts.
 
-As `sampler`, a list of indices counts as one sample. A data set that takes lists (`TensorDataset`) yields batches
-of batches, with one dimension more and `batch_size` times as large as planned; others fail.
+As `sampler`, a list of indices counts as one sample. A data set that takes lists (`TensorDataset`) yields
+batches of batches, with one dimension more and `batch_size` times as large as planned; others fail.
 
 ## Wrong
 

@@ -124,8 +124,8 @@ extern const Rule DeprecatedLauncher = {
 ## What it finds
 
 `python -m torch.distributed.launch` in scripts, Makefiles, Dockerfiles, workflows and fenced blocks
-of documents. It is an error where the parser of the script takes `--local_rank` and not `--local-rank`, unless the project
-says that it is run with an older PyTorch.
+of documents. It is an error where the parser of the script takes `--local_rank` and not `--local-rank`,
+unless the project says that it is run with an older PyTorch.
 Commands of one file that are told the same are one finding.
 
 ## Why it hurts
@@ -154,7 +154,8 @@ torchrun --nproc_per_node=8 train.py
   names: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a README, in the
-  folder of the script or above; or by another package that works with an older one only (`torchvision==0.8.2`).
+  folder of the script or above; or by another package that only works with an older one
+  (`torchvision==0.8.2`).
 
 ## Fix
 
