@@ -17,6 +17,11 @@ constexpr uint32_t kExtended = 0x4000;
 constexpr uint32_t kNameLength = 0xfff;  // longer ones say just this
 constexpr uint32_t kTypeMask = 0170000, kGitlink = 0160000;
 
+// Version 4 writes of a name only what the one before does not have: few bytes stand for names of any length.
+constexpr size_t kLongestName = 4096;  // no system opens a longer path
+constexpr size_t kMostOfNames = size_t{64} << 20;
+constexpr uint32_t kMostNames = 2'000'000;
+
 uint32_t Number(std::string_view bytes, size_t at, size_t size) {
   uint32_t number = 0;
   for (size_t i = 0; i < size; ++i) number = (number << 8) | static_cast<unsigned char>(bytes[at + i]);
@@ -31,14 +36,22 @@ class IndexReader {
   std::optional<GitIndex> Read() {
     version_ = Number(bytes_, 4, 4);
     const uint32_t count = Number(bytes_, 8, 4);
+    if (count > kMostNames) return TooLarge("an index of git of more than 2,000,000 files");
     for (uint32_t i = 0; i < count; ++i) {
       if (!ReadEntry()) return std::nullopt;
     }
     if (at_ + object_size_ > bytes_.size() || IsSplit()) return std::nullopt;
     return std::move(index_);
   }
+  // Why it was not read, if not for damage.
+  const std::string& too_large() const { return too_large_; }
 
  private:
+  std::nullopt_t TooLarge(const char* what) {
+    too_large_ = what;
+    return std::nullopt;
+  }
+
   bool ReadEntry() {
     const size_t begin = at_;
     const size_t flags_at = begin + kStat + object_size_;
@@ -53,13 +66,20 @@ class IndexReader {
     name_.append(bytes_.substr(at_, end - at_));
     // Entries are sorted, and say how long their names are: anything else was read with the wrong size.
     const uint32_t length = Number(bytes_, flags_at, 2) & kNameLength;
-    if (name_.empty() || name_ < last_ || length != std::min<size_t>(name_.size(), kNameLength)) return false;
+    if (name_.empty() || name_ < last_ || length != std::min<size_t>(name_.size(), kNameLength) || !IsBounded()) return false;
     at_ = end + 1;
     // Padded with up to eight zero bytes to a multiple of eight.
     if (version_ != 4) at_ = begin + ((end - begin) / 8 + 1) * 8;
     Keep((Number(bytes_, begin + kModeAt, 4) & kTypeMask) == kGitlink);
     last_ = name_;
     return at_ <= bytes_.size();
+  }
+
+  bool IsBounded() {
+    names_size_ += name_.size();
+    if (name_.size() > kLongestName) TooLarge("an index of git with a name longer than any system opens");
+    else if (names_size_ > kMostOfNames) TooLarge("an index of git with names of more than 64 MiB together");
+    return too_large_.empty();
   }
 
   // Version 4 stores how many bytes of the previous name do not go on.
@@ -95,6 +115,8 @@ class IndexReader {
   uint32_t version_ = 0;
   size_t at_ = kHeader;
   std::string name_, last_;
+  size_t names_size_ = 0;
+  std::string too_large_;
   GitIndex index_;
 };
 
@@ -144,10 +166,13 @@ base::Result<GitIndex> ReadGitIndex(std::string_view bytes) {
   if (bytes.size() < kHeader || !bytes.starts_with("DIRC")) return base::Fail("not an index of git");
   const uint32_t version = Number(bytes, 4, 4);
   if (version < 2 || version > 4) return base::Fail("an index of git of version " + std::to_string(version));
+  std::string problem = "a damaged or split index of git";
   for (const size_t object_size : {kSha1, kSha256}) {
-    if (std::optional<GitIndex> index = IndexReader(bytes, object_size).Read()) return std::move(*index);
+    IndexReader reader(bytes, object_size);
+    if (std::optional<GitIndex> index = reader.Read()) return std::move(*index);
+    if (!reader.too_large().empty()) problem = reader.too_large();
   }
-  return base::Fail("a damaged or split index of git");
+  return base::Fail(problem);
 }
 
 base::Result<GitIndex> FindGitIndex(const std::string& folder, const source::FileSystem& files) {

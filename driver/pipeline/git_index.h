@@ -1,8 +1,8 @@
 // What git tracks: the paths in the index file of a checkout, read as gitformat-index(5) describes it (versions 2 to 4, of
 // SHA-1 and SHA-256 repositories). git ignores nothing that it tracks, whatever a pattern says.
 //
-// A split index keeps most paths in a second file and is not read; then the ignore files alone decide, and the summary
-// says so.
+// A split index keeps most paths in a second file and is not read, nor is one whose names are longer than those of any
+// checkout; then the ignore files alone decide, and the summary says so.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@ namespace allranks::pipeline {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 void AddNumber(std::string& bytes, uint32_t number, int size) {
@@ -73,6 +74,50 @@ TEST(GitIndexTest, WhatIsCutOffIsNotRead) {
   const std::string whole = Index(2, kEntries);
   for (size_t size = 0; size < whole.size() - 20; size += 7) EXPECT_FALSE(ReadGitIndex(whole.substr(0, size))) << size;
   EXPECT_FALSE(ReadGitIndex("PACK" + whole.substr(4)));
+}
+
+// Names of version 4 that each repeat the one before and a byte more: 62 bytes an entry, and names without end.
+std::string Growing(uint32_t count) {
+  std::string bytes = "DIRC";
+  AddNumber(bytes, 4, 4);
+  AddNumber(bytes, count, 4);
+  for (uint32_t i = 1; i <= count; ++i) {
+    bytes.append(24, '\0');
+    AddNumber(bytes, kFile, 4);
+    bytes.append(12, '\0');
+    bytes.append(20, 'x');
+    AddNumber(bytes, std::min(i, 0xfffu), 2);
+    bytes += std::string("\0a\0", 3);
+  }
+  return bytes + std::string(20, 'c');
+}
+
+TEST(GitIndexTest, NamesThatGrowWithoutEndAreNotRead) {
+  EXPECT_TRUE(ReadGitIndex(Growing(4000)));
+  const base::Result<GitIndex> index = ReadGitIndex(Growing(70'000));
+  ASSERT_FALSE(index);
+  EXPECT_THAT(index.error().message, HasSubstr("longer than any system"));
+}
+
+TEST(GitIndexTest, NamesThatAreTooLongTogetherAreNotRead) {
+  // The stages of a merge have one name: no name is too long by itself.
+  std::string bytes = Growing(4000);
+  bytes.resize(bytes.size() - 20);
+  constexpr uint32_t kMore = 20'000;
+  std::string count;
+  AddNumber(count, 4000 + kMore, 4);
+  bytes.replace(8, 4, count);
+  for (uint32_t i = 0; i < kMore; ++i) {
+    bytes.append(24, '\0');
+    AddNumber(bytes, kFile, 4);
+    bytes.append(12, '\0');
+    bytes.append(20, 'x');
+    AddNumber(bytes, 4000, 2);
+    bytes += std::string("\0\0", 2);
+  }
+  const base::Result<GitIndex> index = ReadGitIndex(bytes + std::string(20, 'c'));
+  ASSERT_FALSE(index);
+  EXPECT_THAT(index.error().message, HasSubstr("64 MiB"));
 }
 
 TEST(GitIndexTest, ASplitIndexIsNotReadInPart) {

@@ -110,6 +110,18 @@ class Limits(CliTest):
         self.assertIn("large.py:1:1: note: AR003 this file was not analysed: memory of more than 1 MiB for this file", result.out)
         self.assertIn("good.py:6:9", result.out)
 
+    def test_names_in_an_index_of_git_do_not_grow_without_end(self):
+        """Version 4 writes what a name has more than the one before: 4 MB stand for 2 GB."""
+        entry = lambda length: bytes(24) + (0o100644).to_bytes(4, "big") + bytes(12) + b"x" * 20 + length.to_bytes(2, "big") + b"\0a\0"
+        count = 66_000
+        entries = b"".join(entry(min(i + 1, 0xFFF)) for i in range(count))
+        self.write(".git/index", b"DIRC" + (4).to_bytes(4, "big") + count.to_bytes(4, "big") + entries + b"c" * 20)
+        self.write("a.py", GUARDED)
+        result = self.run_allranks("check", "-n", "--profile", timeout=20)
+        self.assertEqual(result.code, 1)
+        self.assertIn("What git tracks is not known (an index of git with a name longer than any system opens)", result.out)
+        self.assertLess(int(result.err.rsplit("peak memory: ", 1)[1].split()[0]), 100 << 20)
+
     def test_no_program_goes_on_beyond_twice_its_time(self):
         for generator, size in ((recursion_with_jumps, 800), (jumps, 800), (doubled_text, 31), (joined_lists, 28), (joined_by_calls, 24)):
             with self.subTest(generator.__name__):
