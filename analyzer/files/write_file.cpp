@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include "analyzer/platform/platform.h"
 
@@ -15,50 +17,45 @@ namespace allranks::files {
 namespace {
 
 constexpr mode_t kModeBits = 07777;
-// Less what the umask takes.
-constexpr mode_t kNewFile = 0666;
 
+// A file that is written; without a name, it is gone with its descriptor.
 struct NewFile {
   int descriptor = -1;
-  std::string path;
+  std::string name;
 };
 
-// mkostemp would leave a file that only its owner reads, and what the umask is nobody can ask without setting it.
-NewFile MakeBeside(const std::string& path, mode_t mode) {
-  constexpr int kMostTries = 100;
+std::string NameBeside(const std::string& name) {
   std::random_device random;
+  return name + "." + std::to_string(random()) + ".tmp";
+}
+
+constexpr int kMostTries = 100;
+
+// mkostemp would leave a file that only its owner reads, and what the umask is nobody can ask without setting it.
+NewFile MakeBeside(const Folder& folder, const std::string& name, mode_t mode) {
   for (int i = 0; i < kMostTries; ++i) {
-    NewFile made{.path = path + "." + std::to_string(random()) + ".tmp"};
-    made.descriptor = open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    NewFile made{.name = NameBeside(name)};
+    made.descriptor = openat(folder.descriptor(), made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (made.descriptor >= 0 || errno != EEXIST) return made;
   }
   return {};
 }
 
-// A file that has no name yet: what ends this process ends it too. None where the file system has no such files.
-NewFile MakeUnnamed(const std::string& path, mode_t mode) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  return {.descriptor = platform::OpenUnnamed(folder, mode), .path = {}};
-}
-
 // Names it as MakeBeside does. False: that cannot be done here.
-bool NameBeside(const std::string& path, NewFile& made) {
-  constexpr int kMostTries = 100;
-  std::random_device random;
+bool GiveNameBeside(const Folder& folder, const std::string& name, NewFile& made) {
   for (int i = 0; i < kMostTries; ++i) {
-    made.path = path + "." + std::to_string(random()) + ".tmp";
-    if (platform::GiveName(made.descriptor, made.path)) return true;
+    made.name = NameBeside(name);
+    if (platform::GiveName(made.descriptor, folder.descriptor(), made.name)) return true;
     if (errno != EEXIST) break;
   }
-  made.path.clear();
+  made.name.clear();
   return false;
 }
 
-// What is at the path itself, be it a link.
-std::optional<struct stat> StatusOf(const std::string& path) {
+// What is there itself, be it a link.
+std::optional<struct stat> StatusOf(int folder, const std::string& name) {
   struct stat status = {};
-  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return status;
 }
 
@@ -76,11 +73,27 @@ int Fill(const NewFile& made, std::string_view text, const struct stat* before, 
   return error == 0 && before != nullptr ? TakeModeAndOwner(made.descriptor, *before) : error;
 }
 
+// A pipe that nobody reads would be waited for without end. Who starts the reader beside us has it open soon.
+int OpenToWrite(const std::string& path) {
+  constexpr int kMostWaits = 200;
+  constexpr std::chrono::milliseconds kWait{10};
+  for (int i = 0; i < kMostWaits; ++i) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, kNewFile);
+    if (descriptor >= 0 || errno != ENXIO) return descriptor;
+    std::this_thread::sleep_for(kWait);
+  }
+  errno = ENXIO;
+  return -1;
+}
+
 int WriteInPlace(const std::string& path, std::string_view text) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kNewFile);
+  const int descriptor = OpenToWrite(path);
   if (descriptor < 0) return errno;
-  const int error = WriteAll(descriptor, text);
-  return close(descriptor) != 0 && error == 0 ? errno : error;
+  // One that reads slowly is waited for.
+  const int flags = fcntl(descriptor, F_GETFL);
+  int error = flags < 0 || fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) < 0 ? errno : WriteAll(descriptor, text);
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  return error;
 }
 
 }  // namespace
@@ -95,28 +108,35 @@ int WriteAll(int descriptor, std::string_view text) {
   return 0;
 }
 
-int ReplaceWhole(const std::string& path, std::string_view text, Sync sync) {
-  const std::optional<struct stat> before = StatusOf(path);
+int ReplaceIn(const Folder& folder, const std::string& name, std::string_view text, Sync sync, mode_t new_mode) {
+  if (folder.error() != 0) return folder.error();
+  const std::optional<struct stat> before = StatusOf(folder.descriptor(), name);
   const bool is_file = before && S_ISREG(before->st_mode);
   // Nobody may read meanwhile what only some may read then.
-  const mode_t mode = is_file ? before->st_mode & kNewFile : kNewFile;
-  NewFile made = MakeUnnamed(path, mode);
+  const mode_t mode = is_file ? before->st_mode & kNewFile : new_mode;
+  NewFile made{.descriptor = platform::OpenUnnamed(folder.descriptor(), mode), .name = {}};
   int error = made.descriptor < 0 ? ENOTSUP : Fill(made, text, is_file ? &*before : nullptr, sync);
-  const bool is_named = error == 0 && NameBeside(path, made);
+  const bool is_named = error == 0 && GiveNameBeside(folder, name, made);
   if (made.descriptor >= 0 && !is_named) close(made.descriptor);
   if (!is_named) {
-    made = MakeBeside(path, mode);
+    made = MakeBeside(folder, name, mode);
     if (made.descriptor < 0) return errno;
     error = Fill(made, text, is_file ? &*before : nullptr, sync);
   }
   if (close(made.descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(made.path.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) unlink(made.path.c_str());
+  if (error == 0 && renameat(folder.descriptor(), made.name.c_str(), folder.descriptor(), name.c_str()) != 0) error = errno;
+  if (error != 0) unlinkat(folder.descriptor(), made.name.c_str(), 0);
   return error;
 }
 
+int ReplaceWhole(const std::string& path, std::string_view text, Sync sync, mode_t new_mode) {
+  const size_t slash = path.rfind('/');
+  const Folder folder(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+  return ReplaceIn(folder, path.substr(slash + 1), text, sync, new_mode);
+}
+
 int WriteTo(const std::string& path, std::string_view text) {
-  const std::optional<struct stat> before = StatusOf(path);
+  const std::optional<struct stat> before = StatusOf(AT_FDCWD, path);
   return before && !S_ISREG(before->st_mode) ? WriteInPlace(path, text) : ReplaceWhole(path, text);
 }
 

@@ -81,6 +81,19 @@ TEST_F(WriteFileTest, APipeStays) {
   EXPECT_TRUE(fs::is_fifo(path_));
 }
 
+TEST_F(WriteFileTest, APipeThatNobodyReadsIsAnError) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(WriteTo(path_, "text"), ENXIO);
+  EXPECT_TRUE(fs::is_fifo(path_));
+}
+
+TEST_F(WriteFileTest, ASecretIsNobodyElsesFromTheStart) {
+  const mode_t mask = umask(0);
+  EXPECT_EQ(ReplaceWhole(path_, "text", Sync::No, kSecretFile), 0);
+  umask(mask);
+  EXPECT_EQ(fs::status(path_).permissions(), static_cast<fs::perms>(0600));
+}
+
 TEST_F(WriteFileTest, WhatADeviceSaysIsAnError) {
   fs::create_symlink("/dev/full", path_);
   EXPECT_EQ(WriteTo(path_, "text"), ENOSPC);

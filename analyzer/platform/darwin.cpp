@@ -66,9 +66,13 @@ uint64_t MemoryNow() {
   return task_info(mach_task_self(), MACH_TASK_BASIC_INFO, at, &count) == KERN_SUCCESS ? info.resident_size : 0;
 }
 
-int OpenUnnamed(const std::string&, mode_t) { return -1; }
+int OpenFolder(int at, const std::string& name, Links links) {
+  return openat(at, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (links == Links::Refuse ? O_NOFOLLOW : 0));
+}
 
-bool GiveName(int, const std::string&) {
+int OpenUnnamed(int, mode_t) { return -1; }
+
+bool GiveName(int, int, const std::string&) {
   errno = ENOTSUP;
   return false;
 }

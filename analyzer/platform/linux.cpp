@@ -79,11 +79,15 @@ uint64_t MemoryNow() {
   return is_read ? resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
-int OpenUnnamed(const std::string& folder, mode_t mode) { return open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode); }
+int OpenFolder(int at, const std::string& name, Links links) {
+  return openat(at, name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | (links == Links::Refuse ? O_NOFOLLOW : 0));
+}
 
-bool GiveName(int descriptor, const std::string& path) {
+int OpenUnnamed(int folder, mode_t mode) { return openat(folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode); }
+
+bool GiveName(int descriptor, int folder, const std::string& name) {
   const std::string open_file = "/proc/self/fd/" + std::to_string(descriptor);
-  return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  return linkat(AT_FDCWD, open_file.c_str(), folder, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
 bool OpenPipe(int (&ends)[2]) { return pipe2(ends, O_CLOEXEC) == 0; }

@@ -23,10 +23,14 @@ uint64_t PeakMemory();
 // What of the process is in memory now, in bytes; 0: not known.
 uint64_t MemoryNow();
 
-// A file in `folder` that has no name yet: what ends the process ends it too. Below 0: there is no such thing here.
-int OpenUnnamed(const std::string& folder, mode_t mode);
+// A folder, to reach what is in it, though its names may not be asked for. `at` is another such folder or AT_FDCWD. Below 0:
+// errno says why.
+enum class Links : uint8_t { Follow, Refuse };
+int OpenFolder(int at, const std::string& name, Links links);
+// A file in such a folder that has no name yet: what ends the process ends it too. Below 0: there is no such thing here.
+int OpenUnnamed(int folder, mode_t mode);
 // Gives it one that no file has. False: errno says why.
-bool GiveName(int descriptor, const std::string& path);
+bool GiveName(int descriptor, int folder, const std::string& name);
 
 // Both close when another program is executed. False: errno says why.
 bool OpenPipe(int (&ends)[2]);

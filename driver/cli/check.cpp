@@ -135,7 +135,7 @@ base::Result<Fixed> Change(const CheckArguments& arguments, const pipeline::Opti
   }
   if (!fixed || arguments.diff) return fixed;
   fixed->input = InputName(arguments);
-  WriteFixed(*fixed);
+  WriteFixed(options, *fixed);
   return fixed;
 }
 

@@ -31,7 +31,7 @@ void DropFilesOutside(const pipeline::Options& options, const source::FileSystem
   const pipeline::PathMap paths(options.root, options.working_directory);
   std::erase_if(application.texts, [&](const auto& item) {
     const bool is_inside = IsOfProject(item.first, paths, files);
-    if (!is_inside) AddNew(fixed.errors, {item.first + ": not fixed: it lies outside the project; name its root with --root"});
+    if (!is_inside) AddNew(fixed.errors, {fixes::LiesOutside(item.first)});
     return !is_inside;
   });
   std::erase_if(application.applied,
@@ -101,10 +101,11 @@ base::Result<Fixed> FixRound(const std::vector<findings::Finding>& findings, pip
   return fixed;
 }
 
-void WriteFixed(Fixed& fixed) {
+void WriteFixed(const pipeline::Options& options, Fixed& fixed) {
+  const std::string root = pipeline::PathMap(options.root, options.working_directory).Shown("");
   for (const auto& [path, text] : fixed.after) {
     if (path == fixed.input) continue;
-    const base::Result<bool> written = fixes::ReplaceFile(path, fixed.before.at(path), text);
+    const base::Result<bool> written = fixes::ReplaceFile(root, path, fixed.before.at(path), text);
     if (written) continue;
     fixed.errors.push_back(written.error().message);
     std::erase_if(fixed.applied, [&](const fixes::AppliedFix& fix) { return fix.path == path; });

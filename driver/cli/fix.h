@@ -31,8 +31,8 @@ struct Fixed {
                                            const source::FileSystem& files, pipeline::Output& out,
                                            const std::function<void(pipeline::Output&)>& keep);
 
-// Writes the files; what could not be written is an error and left as it was.
-void WriteFixed(Fixed& fixed);
+// Writes the files, below the root alone; what could not be written is an error and left as it was.
+void WriteFixed(const pipeline::Options& options, Fixed& fixed);
 
 // "Fixed 3 findings in 2 files", each of them if `each`, and what --unsafe-fixes would do as well.
 std::string FixedText(const Fixed& fixed, bool each);

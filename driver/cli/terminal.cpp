@@ -122,7 +122,7 @@ std::string ReadStandardInput() {
 bool WriteFile(const std::string& path, std::string_view text) {
   const int error = files::WriteTo(path, text);
   if (error == 0) return true;
-  PrintError("cannot write " + path + ": " + ErrorText(error));
+  PrintError("cannot write " + path + ": " + (error == ENXIO ? "nobody reads this pipe" : ErrorText(error)));
   return false;
 }
 

@@ -37,7 +37,7 @@ class ReplaceFileTest : public ::testing::Test {
 
 TEST_F(ReplaceFileTest, KeepsTheMode) {
   fs::permissions(path_, static_cast<fs::perms>(0750));
-  ASSERT_TRUE(ReplaceFile(path_.string(), "old\n", "new\n").has_value());
+  ASSERT_TRUE(ReplaceFile(folder_, path_, "old\n", "new\n").has_value());
   EXPECT_EQ(Read(path_), "new\n");
   EXPECT_EQ(fs::status(path_).permissions(), static_cast<fs::perms>(0750));
   EXPECT_EQ(FilesThere(), 1u);
@@ -46,13 +46,22 @@ TEST_F(ReplaceFileTest, KeepsTheMode) {
 TEST_F(ReplaceFileTest, FollowsALink) {
   const fs::path link = folder_ / "link.py";
   fs::create_symlink(path_, link);
-  ASSERT_TRUE(ReplaceFile(link.string(), "old\n", "new\n").has_value());
+  ASSERT_TRUE(ReplaceFile(folder_, link, "old\n", "new\n").has_value());
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(Read(path_), "new\n");
 }
 
+TEST_F(ReplaceFileTest, AFolderThatIsALinkOutOfTheProjectNowIsLeftAlone) {
+  fs::create_directory(folder_ / "project");
+  fs::create_symlink("..", folder_ / "project/sub");
+  const auto result = ReplaceFile(folder_ / "project", folder_ / "project/sub/a.py", "old\n", "new\n");
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(result.error().message, HasSubstr("outside the project"));
+  EXPECT_EQ(Read(path_), "old\n");
+}
+
 TEST_F(ReplaceFileTest, AFileThatChangedMeanwhileIsLeftAlone) {
-  const auto result = ReplaceFile(path_.string(), "older\n", "new\n");
+  const auto result = ReplaceFile(folder_, path_, "older\n", "new\n");
   ASSERT_FALSE(result.has_value());
   EXPECT_THAT(result.error().message, HasSubstr("changed"));
   EXPECT_EQ(Read(path_), "old\n");
@@ -61,7 +70,7 @@ TEST_F(ReplaceFileTest, AFileThatChangedMeanwhileIsLeftAlone) {
 
 TEST_F(ReplaceFileTest, AReadOnlyFileIsLeftAlone) {
   fs::permissions(path_, static_cast<fs::perms>(0444));
-  const auto result = ReplaceFile(path_.string(), "old\n", "new\n");
+  const auto result = ReplaceFile(folder_, path_, "old\n", "new\n");
   ASSERT_FALSE(result.has_value());
   EXPECT_THAT(result.error().message, HasSubstr("read-only"));
   EXPECT_EQ(Read(path_), "old\n");

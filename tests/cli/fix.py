@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 import unittest
 
 from support import ALLRANKS, GUARDED, CliTest, main
@@ -145,6 +146,29 @@ class Fix(CliTest):
                 self.assertNotIn("cannot be accepted", result.err)
                 self.assertEqual(self.text("other/a.py"), SAFE, (path, option))
             self.assertNotIn("set_device", self.fix("--diff", path, cwd=self.root / "project").out)
+
+    def test_a_folder_that_is_swapped_for_a_link_meanwhile(self):
+        self.write("project/pyproject.toml", "")
+        for i in range(100):
+            self.write(f"project/slow{i}.py", GUARDED)
+        self.write("other/a.py", SAFE)
+        self.write("project/sub/a.py", SAFE)
+        sub, real = self.root / "project/sub", self.root / "project/real"
+        start = time.monotonic()
+        self.fix("--diff", "--no-cache", cwd=self.root / "project")
+        took = time.monotonic() - start
+        tries = 16
+        for i in range(tries):
+            self.write("project/sub/a.py", SAFE)
+            run = subprocess.Popen([ALLRANKS, "check", "-q", "--no-cache", "--fix"], cwd=self.root / "project", stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+            time.sleep(took * (i + 1) / tries)
+            sub.rename(real)
+            sub.symlink_to("../other")
+            run.wait()
+            self.assertEqual(self.text("other/a.py"), SAFE, f"after {(i + 1) / tries} of a run")
+            sub.unlink()
+            real.rename(sub)
 
     def test_links_within_the_project(self):
         self.write("project/a.py", SAFE)

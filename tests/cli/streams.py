@@ -32,6 +32,21 @@ class Streams(CliTest):
         self.assertEqual(process.communicate(timeout=60)[1], b"")
         self.assertEqual((self.root / "code").read_text(), "1\n")
 
+    def test_a_pipe_that_nobody_reads(self):
+        self.write("a.py", GUARDED)
+        os.mkfifo(self.root / "pipe")
+        for args in (("-o", "pipe"), ("--output", "sarif=pipe"), ("--baseline", "new", "--update-baseline", "-o", "pipe")):
+            result = self.run_allranks("check", "-q", "-n", *args, timeout=20)
+            self.assert_one_line_error(result, "cannot write pipe: nobody reads this pipe")
+        self.assertEqual([path.name for path in sorted(self.root.iterdir())], ["a.py", "new", "pipe"])
+
+    def test_a_pipe_that_somebody_reads(self):
+        self.write("a.py", GUARDED)
+        os.mkfifo(self.root / "pipe")
+        with subprocess.Popen(["cat", "pipe"], cwd=self.root, stdout=subprocess.PIPE) as reader:
+            self.assertEqual(self.run_allranks("check", "-q", "-n", "-o", "pipe", "--output-format", "json").code, 1)
+            self.assertIn(b"AR101", reader.stdout.read())
+
     def test_a_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
