@@ -47,12 +47,18 @@ allranks_find_header(xxhash xxhash.h)
 add_library(xxhash INTERFACE)
 target_compile_definitions(xxhash INTERFACE XXH_INLINE_ALL)
 
-# Debian's CMake files name the shared library; the static one keeps the binary free of it. Red Hat, Homebrew and conda-forge
-# have the shared one alone.
-allranks_find_header(yaml_cpp yaml-cpp/parser.h)
-find_library(LIBRARY_OF_YAML_CPP NAMES libyaml-cpp.a yaml-cpp)
-if(NOT LIBRARY_OF_YAML_CPP)
-  allranks_missing(yaml_cpp)
-endif()
-add_library(yaml_cpp INTERFACE)
-target_link_libraries(yaml_cpp INTERFACE "${LIBRARY_OF_YAML_CPP}")
+# allranks_find_archive(NAME HEADER FILE): the target NAME. Debian's CMake files name the shared library; the static one keeps the
+# binary free of it. Where there is none (Red Hat, Homebrew, conda-forge) the shared one is taken.
+function(allranks_find_archive name header file)
+  allranks_find_header(${name} ${header})
+  find_library(LIBRARY_OF_${name} NAMES lib${file}.a ${file})
+  if(NOT LIBRARY_OF_${name})
+    allranks_missing(${name})
+  endif()
+  add_library(${name} INTERFACE)
+  target_link_libraries(${name} INTERFACE "${LIBRARY_OF_${name}}")
+endfunction()
+
+allranks_find_archive(yaml_cpp yaml-cpp/parser.h yaml-cpp)
+# Marks entries of the cache, so that nobody else can make any.
+allranks_find_archive(sodium sodium.h sodium)

@@ -1,16 +1,16 @@
-// `allranks clean`: deletes the cache of a project. What does not carry the mark of a cache is left alone.
+// `allranks clean`: deletes the cache of a project. What runs have not put there is left alone.
 #include <filesystem>
 
 #include "driver/cli/commands.h"
 #include "driver/cli/exit_codes.h"
 #include "driver/cli/settings_of.h"
 #include "driver/cli/terminal.h"
+#include "driver/pipeline/cache_folder.h"
 #include "driver/reports/place.h"
 
 namespace allranks::cli {
 
 int RunClean(const CleanArguments& arguments) {
-  namespace fs = std::filesystem;
   const source::RealFileSystem files;
   const CheckArguments check{.paths = arguments.paths};
   const base::Result<config::Resolved> resolved = ResolvedOf(check, files);
@@ -18,19 +18,16 @@ int RunClean(const CleanArguments& arguments) {
     PrintError(resolved.error().message);
     return kExitError;
   }
-  const fs::path folder = OptionsOf(check, *resolved).cache_folder;
+  const std::string folder = OptionsOf(check, *resolved).cache_folder;
   std::error_code error;
-  if (!fs::exists(folder, error)) return kExitClean;
-  if (!fs::exists(folder / "CACHEDIR.TAG", error)) {
-    PrintError(folder.string() + ": not deleted: this is no cache of allranks; it has no CACHEDIR.TAG");
+  if (!std::filesystem::exists(folder, error)) return kExitClean;
+  const base::Result<pipeline::Left> left = pipeline::DeleteCache(folder);
+  if (!left) {
+    PrintError(left.error().message);
     return kExitError;
   }
-  fs::remove_all(folder, error);
-  if (error) {
-    PrintError("cannot delete " + folder.string() + ": " + error.message());
-    return kExitError;
-  }
-  WriteErr("Deleted " + reports::OneLine(folder.string()) + ".\n");
+  const std::string name = reports::OneLine(folder);
+  WriteErr(*left == pipeline::Left::Nothing ? "Deleted " + name + ".\n" : "Deleted what runs kept in " + name + "; other files in it were left.\n");
   return kExitClean;
 }
 

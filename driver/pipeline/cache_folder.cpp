@@ -3,18 +3,23 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "analyzer/files/write_file.h"
 #include "analyzer/platform/platform.h"
 #include "analyzer/source/file_system.h"
+#include "driver/config/cache_dir.h"
+#include "driver/pipeline/paths.h"
 #include "driver/pipeline/selection.h"
 
 namespace allranks::pipeline {
@@ -23,8 +28,23 @@ namespace {
 namespace fs = std::filesystem;
 
 // https://bford.info/cachedir/: backups leave folders with this file out.
-constexpr std::string_view kCacheTag =
+constexpr std::string_view kTagText =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Made by allranks; may be deleted at any time.\n";
+
+constexpr std::string_view kIgnoreText = "# Made by allranks.\n*\n";
+
+constexpr size_t kNameDigits = 32;
+
+// Whether a run of ours may have made a file of this name, whole or in part: others may keep files of their own in a folder that is
+// called `runs`.
+enum class Made { Entry, Part, ByOthers };
+Made MadeBy(std::string_view name) {
+  const std::string_view digits = name.substr(0, kNameDigits);
+  const bool is_hex = digits.size() == kNameDigits && digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  const std::string_view rest = is_hex ? name.substr(kNameDigits) : "?";
+  if (rest.empty()) return Made::Entry;
+  return rest.starts_with('.') && rest.ends_with(".tmp") ? Made::Part : Made::ByOthers;
+}
 
 // A link may lead anywhere.
 bool IsLink(const std::string& path) {
@@ -45,24 +65,24 @@ std::string DigitsOf(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", content.high, content.low);
 }
 
-CacheFolder::CacheFolder(std::string folder, std::string_view key, std::string_view kind) : folder_(std::move(folder)), kind_(kind) {
-  if (folder_.empty()) return;
-  const std::string build_id = platform::BuildId();
-  maker_ = DigitsOf(build_id + std::string(key));
+CacheFolder::CacheFolder(std::string folder, std::string_view key, std::string_view kind)
+    : folder_(std::move(folder)), kind_(kind), build_(platform::BuildId()) {
   // Without them nothing tells what another version, or somebody else, has put there.
-  if (build_id.empty() || key.empty() || IsLink(folder_) || IsLink(folder_ + "/" + kind_)) folder_.clear();
+  const bool is_usable = !build_.empty() && !key.empty() && !folder_.empty();
+  if (!is_usable || IsLink(folder_) || IsLink(folder_ + "/" + kind_)) folder_.clear();
+  else seal_.emplace(key);
 }
 
-// An entry: who made it, of what, the hash of what follows, the bytes.
+// An entry: its mark, what it was made of, the bytes.
 std::optional<std::string> CacheFolder::Find(const std::string& name, std::string_view subject, size_t most_bytes) const {
   struct stat about {};
   if (!IsUsed() || stat(PathOf(name).c_str(), &about) != 0 || static_cast<uint64_t>(about.st_size) > most_bytes) return std::nullopt;
   base::Result<std::string> entry = source::RealFileSystem().Read(PathOf(name));
-  const std::string key = maker_ + std::string(subject);
-  const size_t head = key.size() + DigitsOf("").size();
-  if (!entry || entry->size() < head || !entry->starts_with(key)) return std::nullopt;
-  const std::string_view bytes = std::string_view(*entry).substr(head);
-  if (std::string_view(*entry).substr(key.size(), head - key.size()) != DigitsOf(bytes)) return std::nullopt;
+  const size_t head = Seal::kSize + subject.size();
+  if (!entry || entry->size() < head) return std::nullopt;
+  const std::string_view all = *entry;
+  if (all.substr(Seal::kSize, subject.size()) != subject) return std::nullopt;
+  if (!seal_->Fits(all.substr(0, Seal::kSize), {build_, kind_, name, subject}, all.substr(head))) return std::nullopt;
   NoteUse(PathOf(name), about);
   entry->erase(0, head);
   return std::move(*entry);
@@ -72,8 +92,9 @@ void CacheFolder::Keep(const std::string& name, std::string_view subject, std::s
   if (!IsUsed()) return;
   std::call_once(made_, [this] { Make(); });
   has_kept_ = true;
+  const std::string mark = seal_->Of({build_, kind_, name, subject}, bytes);
   // A cache that cannot be written is no fault of the run.
-  (void)files::ReplaceWhole(PathOf(name), maker_ + std::string(subject) + DigitsOf(bytes) + std::string(bytes));
+  (void)files::ReplaceWhole(PathOf(name), mark + std::string(subject) + std::string(bytes));
 }
 
 // A run that is killed while it writes leaves a file of another name where the system has no files without one.
@@ -92,7 +113,9 @@ void CacheFolder::Prune(const CacheBounds& bounds) const {
     const fs::file_time_type used = each.last_write_time(error);
     const uint64_t bytes = error ? 0 : each.file_size(error);
     if (error) continue;
-    const bool is_part = each.path().extension() == ".tmp";
+    const Made made = MadeBy(each.path().filename().native());
+    if (made == Made::ByOthers) continue;
+    const bool is_part = made == Made::Part;
     if (now - used > (is_part ? kLongestWrite : bounds.unused)) fs::remove(each.path(), error);
     else if (!is_part) entries.push_back({used, bytes, each.path()});
   }
@@ -104,12 +127,46 @@ void CacheFolder::Prune(const CacheBounds& bounds) const {
   }
 }
 
-void CacheFolder::Make() {
-  const bool is_new = mkdir(folder_.c_str(), 0777) == 0;
+// Also where the folder was there before: a repository may have brought it, and what a run keeps is not for its history.
+void CacheFolder::Make() const {
+  mkdir(folder_.c_str(), 0777);
   mkdir((folder_ + "/" + kind_).c_str(), 0777);
-  if (!is_new) return;
-  (void)files::ReplaceWhole(folder_ + "/.gitignore", "# Made by allranks.\n*\n");
-  (void)files::ReplaceWhole(folder_ + "/CACHEDIR.TAG", kCacheTag);
+  const source::RealFileSystem files;
+  // Git and backups would pass over what else is in a folder that somebody named.
+  if (NameOf(folder_) != config::kCacheFolder && !config::OtherThanCache(folder_, files).empty()) return;
+  for (const auto& [name, text] : {std::pair(config::kCacheIgnore, kIgnoreText), std::pair(config::kCacheTag, kTagText)}) {
+    const std::string path = Join(folder_, name);
+    if (IsLink(path) || files.Read(path).value_or("") != text) (void)files::ReplaceWhole(path, text);
+  }
+}
+
+base::Result<Left> DeleteCache(const std::string& folder) {
+  const source::RealFileSystem files;
+  const auto is_ours = [&](std::string_view name, std::string_view text) {
+    const std::string path = Join(folder, name);
+    return !IsLink(path) && files.Read(path).value_or("") == text;
+  };
+  if (IsLink(folder) || !is_ours(config::kCacheTag, kTagText)) {
+    return base::Fail(folder + ": not deleted: this is no cache of allranks; it has no CACHEDIR.TAG of its making");
+  }
+  // What is deleted lies in the folder that is open, whatever is put in its place meanwhile.
+  const files::Folder top(folder);
+  for (const std::string_view kind : config::kCacheKinds) {
+    const files::Folder of_kind = top.Below(kind);
+    const base::Result<std::vector<source::DirectoryEntry>> entries = files.List(Join(folder, kind));
+    if (of_kind.error() != 0 || !entries) continue;
+    for (const source::DirectoryEntry& entry : *entries) {
+      if (MadeBy(entry.name) != Made::ByOthers) unlinkat(of_kind.descriptor(), entry.name.c_str(), 0);
+    }
+    unlinkat(top.descriptor(), std::string(kind).c_str(), AT_REMOVEDIR);
+  }
+  if (!config::OtherThanCache(folder, files).empty()) return Left::OtherFiles;
+  for (const auto& [name, text] : {std::pair(config::kCacheIgnore, kIgnoreText), std::pair(config::kCacheTag, kTagText)}) {
+    if (is_ours(name, text)) unlinkat(top.descriptor(), std::string(name).c_str(), 0);
+  }
+  if (rmdir(folder.c_str()) == 0) return Left::Nothing;
+  if (errno == ENOTEMPTY || errno == EEXIST) return Left::OtherFiles;
+  return base::Fail("cannot delete " + folder + ": " + std::generic_category().message(errno));
 }
 
 }  // namespace allranks::pipeline

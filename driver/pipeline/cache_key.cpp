@@ -32,13 +32,13 @@ fs::path KeyFile() {
   return home.starts_with('/') ? fs::path(home) / ".local/state/allranks/cache-key" : fs::path();
 }
 
-// A file of this user's that nobody else may write.
+// A file of this user's that nobody else may read or write.
 std::optional<std::string> ReadKey(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return std::nullopt;
   struct stat about {};
   std::array<char, kDigits> digits{};
-  const bool is_own = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() && (about.st_mode & 022) == 0;
+  const bool is_own = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() && (about.st_mode & 077) == 0;
   const bool is_whole = is_own && read(file, digits.data(), digits.size()) == static_cast<ssize_t>(digits.size());
   close(file);
   return is_whole ? std::optional(std::string(digits.data(), digits.size())) : std::nullopt;
@@ -51,8 +51,10 @@ void MakeKey(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return;
-  (void)files::ReplaceWhole(path.string(), fmt::format("{:08x}{:08x}{:08x}{:08x}\n", random(), random(), random(), random()));
-  (void)chmod(path.c_str(), 0600);
+  // One that others may read would give its mode to what replaces it.
+  fs::remove(path, error);
+  const std::string digits = fmt::format("{:08x}{:08x}{:08x}{:08x}\n", random(), random(), random(), random());
+  (void)files::ReplaceWhole(path.string(), digits, files::Sync::No, files::kSecretFile);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// What only this user's runs know. Cache entries carry it, so that nothing counts of a cache that came with a repository.
+// What only this user's runs know. Entries of a cache carry a mark that is made with it (seal.h), so that nothing counts of a cache
+// that came with a repository: it could hold entries that were made to hide findings.
 //
-// A repository could hold entries that were made to hide findings: program and texts are public, and so is all that an
-// entry is told by otherwise. Who can read the user's own cache can forge entries of it; nobody else can.
+// An entry does not tell the key: who reads the user's cache can make none.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 #include "driver/pipeline/options.h"
 
+#include "driver/config/cache_dir.h"
+
 namespace allranks::pipeline {
 namespace {
 
@@ -38,7 +40,7 @@ Options OptionsOf(const config::Resolved& resolved, const std::string& working_d
     options.exclude.push_back(config::FromRoot(pattern, resolved.root, working_directory));
   }
   options.import_roots = settings.import_roots;
-  options.cache_folder = settings.cache_dir.empty() ? resolved.root + "/.allranks_cache" : settings.cache_dir;
+  options.cache_folder = settings.cache_dir.empty() ? resolved.root + "/" + std::string(config::kCacheFolder) : settings.cache_dir;
   options.compile_commands = settings.compile_commands;
   options.extra_args = settings.extra_args;
   options.policies.of_run = PolicyOf(resolved, working_directory);

@@ -14,6 +14,7 @@ class Allranks < Formula
   depends_on "tl-expected" => :build
   depends_on "tomlplusplus" => :build
   depends_on "fmt"
+  depends_on "libsodium"
   depends_on "llvm@19"
   depends_on "xxhash"
   depends_on "yaml-cpp"

@@ -67,6 +67,7 @@ ONLY_IN = [
     (r"(clang|llvm)(-c)?/", "Clang", ["frontends/cpp"]),
     # Its parser alone does not survive every text.
     (r"toml\+\+/", "toml++", ["analyzer/toml"]),
+    (r"sodium", "libsodium", ["driver/pipeline"]),
     (r"tree_sitter/", "tree-sitter", ["frontends/python", "frontends/launch", *ABOVE_ALL]),
     # Neither the stand-ins of frontends/cpp/headers nor the sources of goldens are part of any program of ours.
     (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers", "tests/golden/cpp"]),

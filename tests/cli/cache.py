@@ -68,17 +68,41 @@ class Cache(CliTest):
         self.assertEqual((result.code, result.err), (1, ""))
 
     def test_entries_of_somebody_else_do_not_count(self):
+        """Nor those that are put together of what the user's own entries show."""
+        stranger = {"ALLRANKS_CACHE_KEY": "somebody else"}
         self.write("train.py", GUARDED.replace("== 0", ">= 0"))
-        self.check(env={"ALLRANKS_CACHE_KEY": "somebody else"})
-        good = self.entries()
+        self.check(env=stranger)
+        clean = self.entries()
+        self.check()
+        own = self.entries()
         self.write("train.py", GUARDED)
-        self.check(env={"ALLRANKS_CACHE_KEY": "somebody else"})
-        for name, bytes_ in self.entries().items():
-            # The key of the bad text, and what the good one was read as.
-            self.write(f".allranks_cache/ir/{name}", bytes_[:64] + good[name][64:])
-        self.forget_runs()
-        self.assertEqual(self.check(env={"ALLRANKS_CACHE_KEY": "somebody else"}).code, 0, "this is what the key is for")
-        self.assertEqual(self.check().code, 1)
+        self.check()
+        # Before the bytes stand the mark and the number of the text that they were made of.
+        seal, head = 40, 72
+        for name, bad in self.entries().items():
+            for mark, text, bytes_ in ((bad[:seal], bad[seal:head], clean[name][head:]), (own[name][:seal], bad[seal:head], own[name][head:]),
+                                       (clean[name][:seal], bad[seal:head], clean[name][head:]), (own[name][:seal], own[name][seal:head], bad[head:])):
+                self.write(f".allranks_cache/ir/{name}", mark + text + bytes_)
+                self.forget_runs()
+                self.assertEqual(self.check().code, 1)
+
+    def test_git_does_not_see_what_is_kept_in_a_folder_that_was_there(self):
+        for text in (None, "!*\n"):
+            shutil.rmtree(self.root / ".allranks_cache", ignore_errors=True)
+            self.write(".allranks_cache/brought", "x")
+            if text:
+                self.write(".allranks_cache/.gitignore", text)
+            self.check()
+            self.assertEqual((self.root / ".allranks_cache/.gitignore").read_text().splitlines()[-1], "*")
+
+    def test_a_folder_of_the_users_choice_stays_as_it_is(self):
+        self.write("kept/train.py", "x = 1\n")
+        self.write("kept/runs/events", "x")
+        os.utime(self.root / "kept/runs/events", times=(0, 0))
+        self.check("--cache-dir", "kept")
+        self.assertEqual(sorted(path.name for path in (self.root / "kept").iterdir()), ["ir", "runs", "train.py"])
+        self.assertTrue((self.root / "kept/runs/events").exists())
+        self.assertEqual(len(self.entries("kept")), 2)
 
     def test_the_number_of_the_user_is_made_once(self):
         self.check()
@@ -90,6 +114,11 @@ class Cache(CliTest):
         key.chmod(0o666)
         self.check()
         self.assertNotEqual(key.read_bytes(), made, "others could write it")
+        self.assertEqual(key.stat().st_mode & 0o777, 0o600)
+        made = key.read_bytes()
+        key.chmod(0o640)
+        self.check()
+        self.assertNotEqual(key.read_bytes(), made, "others could read it")
 
     def test_a_linked_folder_is_left_alone(self):
         (self.root / "elsewhere").mkdir()

@@ -85,6 +85,37 @@ class Commands(CliTest):
         self.write(".allranks_cache/precious", "x")
         self.assert_one_line_error(self.run_allranks("clean"), "this is no cache")
 
+    def test_clean_deletes_nothing_but_entries(self):
+        """Whatever a repository brings in a folder that is called as ours, with a tag as ours."""
+        self.write("bad.py", GUARDED)
+        others = ("precious", "runs/precious.py", "ir/" + "0" * 31, "ir/" + "0" * 32 + ".py", "units/deep/" + "0" * 32, "elsewhere/" + "0" * 32)
+        for name in others:
+            self.write(f".allranks_cache/{name}", "x")
+        self.write("out/" + "0" * 32, "x")
+        (self.root / ".allranks_cache/runs/" / ("1" * 32)).symlink_to("../../bad.py")
+        self.run_allranks("check")
+        result = self.run_allranks("clean")
+        self.assertEqual((result.code, result.out), (0, ""))
+        self.assertIn("other files in it were left", result.err)
+        left = sorted(path.relative_to(self.root / ".allranks_cache").as_posix() for path in (self.root / ".allranks_cache").rglob("*") if path.is_file())
+        self.assertEqual(left, sorted([*others, ".gitignore", "CACHEDIR.TAG"]))
+        self.assertTrue((self.root / "bad.py").exists())
+        shutil.rmtree(self.root / ".allranks_cache/units")
+        (self.root / ".allranks_cache/units").symlink_to("../out")
+        self.run_allranks("clean")
+        self.assertTrue((self.root / "out" / ("0" * 32)).exists())
+
+    def test_clean_takes_no_tag_of_others_for_ours(self):
+        self.write("bad.py", GUARDED)
+        self.write(".allranks_cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n")
+        self.write(".allranks_cache/ir/" + "0" * 32, "x")
+        self.assert_one_line_error(self.run_allranks("clean"), "this is no cache")
+        self.run_allranks("check", "--cache-dir", "real")
+        (self.root / "allranks.toml").write_text('cache-dir = "alias"\n')
+        (self.root / "alias").symlink_to("real")
+        self.assert_one_line_error(self.run_allranks("clean"), "this is no cache")
+        self.assertTrue((self.root / "real/ir").exists())
+
     def test_completions(self):
         for shell in ("bash", "zsh", "fish"):
             out = self.run_allranks("completions", shell)
