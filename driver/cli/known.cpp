@@ -1,8 +1,11 @@
 #include "driver/cli/known.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <system_error>
 
+#include "analyzer/files/write_file.h"
 #include "driver/baseline/revision.h"
 #include "driver/cli/terminal.h"
 #include "driver/config/project.h"
@@ -55,6 +58,7 @@ base::Result<Known> Known::Load(const CheckArguments& arguments, const config::R
   known.file_ = resolved.settings.baseline;
   known.root_ = resolved.root;
   known.working_directory_ = options.working_directory;
+  if (resolved.brings_baseline) known.project_ = config::FindRepository(resolved.root, options.working_directory, files);
   if (arguments.update_baseline && known.file_.empty()) {
     return base::Fail("--update-baseline: which file? Name it with --baseline FILE or `baseline` in the configuration");
   }
@@ -127,6 +131,15 @@ void Known::AddSeen(Verdicts& verdicts) const {
   }
 }
 
+base::Result<bool> Known::WriteBaseline(const baseline::Baseline& next) const {
+  const std::string text = baseline::Write(next);
+  if (project_.empty()) return WriteFile(file_, text) ? base::Result<bool>(true) : base::Fail("the baseline was not written");
+  const files::Place place = files::PlaceBelow(project_, file_);
+  const int error = files::ReplaceIn(place.folder, place.name, text);
+  if (error == 0) return true;
+  return base::Fail("cannot write the baseline " + file_ + ": " + (error == EXDEV ? "it leads out of the project " + project_ : std::generic_category().message(error)));
+}
+
 base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& verdicts) {
   const size_t before = baseline_->entries.size();
   baseline::Baseline next = baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
@@ -136,7 +149,7 @@ base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& v
   for (baseline::Entry& entry : next.entries) {
     if (const auto verdict = verdicts.find(entry.fingerprint); verdict != verdicts.end() && verdict->second.in_job) entry.seen = verdict->second.words;
   }
-  if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
+  if (const base::Result<bool> written = WriteBaseline(next); !written) return base::Fail(written.error().message);
   const std::string text = "Baseline " + reports::OneLine(file_) + ": " + CountedFindings(next.entries.size()) + " (" + std::to_string(added) +
                            " added, " + std::to_string(before - kept) + " removed).\n";
   baseline_ = std::move(next);
@@ -159,7 +172,7 @@ base::Result<std::string> Known::Shrink(const pipeline::Output& out) const {
     return CountedFindings(gone) + " of the baseline " + reports::OneLine(file_) + (gone == 1 ? " is" : " are") + " fixed; a run outside CI and hooks removes " +
            (gone == 1 ? "it" : "them") + ".\n";
   }
-  if (!WriteFile(file_, baseline::Write(next))) return base::Fail("the baseline was not written");
+  if (const base::Result<bool> written = WriteBaseline(next); !written) return base::Fail(written.error().message);
   return "Removed " + CountedFindings(gone) + " from the baseline " + reports::OneLine(file_) + ": fixed.\n";
 }
 

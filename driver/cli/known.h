@@ -49,7 +49,11 @@ class Known {
   bool WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const;
   baseline::Entry EntryOf(const pipeline::Output& out, const findings::Finding& finding) const;
 
+  // Into the baseline; of whatever is wrong with the file, an error.
+  base::Result<bool> WriteBaseline(const baseline::Baseline& next) const;
+
   std::string file_;                            // of the baseline
+  std::string project_;                         // what the file has to lie in, if the project's own configuration names it; empty: it may be any
   std::string root_, working_directory_;
   pipeline::Policies policies_;
   std::optional<baseline::Baseline> baseline_;

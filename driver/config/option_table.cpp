@@ -96,7 +96,7 @@ const std::array kOptions = {
            .flag = "--cache-dir", .summary = "where what was read is kept",
            .text = "Without it: `.allranks_cache` in the root. A file that did not change since is not parsed again. The folder\n"
                    "may be shared by several runs and deleted at any time; `--no-cache` does without it. A file of the project names\n"
-                   "none outside of it.",
+                   "none outside of it, and none that holds anything else.",
            .example = "cache-dir = \"build/allranks_cache\""},
     Option{.key = "world.nodes", .kind = Kind::Count, .member = &Settings::world_nodes, .default_value = "0",
            .summary = "how many nodes a job of this project has; 0: one or more",
@@ -110,7 +110,7 @@ const std::array kOptions = {
     Option{.key = "baseline", .kind = Kind::Path, .member = &Settings::baseline, .default_value = "\"\"",
            .flag = "--baseline", .summary = "a file of known findings, which are not reported",
            .text = "`allranks check --update-baseline` writes it. A finding that is fixed drops out by itself; nothing is\n"
-                   "ever added unless you ask for it.",
+                   "ever added unless you ask for it. A file of the project names none outside of it.",
            .example = "baseline = \".allranks-baseline.json\""},
     Option{.key = "output-format", .kind = Kind::Choice, .member = &Settings::output_format, .choices = kFormats,
            .default_value = "\"full\"", .flag = "--output-format", .summary = "how the findings are written",

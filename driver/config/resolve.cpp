@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "driver/config/cache_dir.h"
 #include "driver/config/project.h"
 
 namespace allranks::config {
@@ -44,18 +45,32 @@ fs::path WithoutLinks(fs::path path, const source::FileSystem& files) {
   return path / rest;
 }
 
-// Whoever checks a project did not choose what its own file says: that names no folder to read or write outside of it.
-std::string LeadsOut(const Settings& found, const Request& request, const source::FileSystem& files) {
+bool Holds(const fs::path& folder, const fs::path& path) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+// What runs keep is deleted again, and git does not see it: no folder for that is the project, or holds any of its files.
+std::string HoldsMore(const fs::path& cache, const fs::path& project, const source::FileSystem& files) {
+  if (Holds(cache, project)) return "the project";
+  const std::string other = cache.filename() == kCacheFolder ? "" : OtherThanCache(cache.string(), files);
+  return other.empty() ? "" : (cache / other).lexically_relative(project).string();
+}
+
+// Whoever checks a project did not choose what its own file says: that names nothing to read or write outside of it, and no
+// folder for a cache that is there for something else. Returns what is wrong; empty: nothing.
+std::string Trespasses(const Settings& found, const Request& request, const source::FileSystem& files) {
   const fs::path here = request.working_directory;
   const std::string folder = (here / fs::path(found.file).parent_path()).lexically_normal().string();
   const fs::path project = WithoutLinks(FindRepository(folder, request.working_directory, files), files);
-  for (const auto& [key, value, flag] : {std::tuple("root", found.root, "--root"), std::tuple("cache-dir", found.cache_dir, "--cache-dir")}) {
-    const fs::path target = WithoutLinks((here / value).lexically_normal(), files);
-    const bool is_inside = std::mismatch(project.begin(), project.end(), target.begin(), target.end()).first == project.end();
-    if (value.empty() || is_inside) continue;
-    return found.origins.at(key) + ": `" + key + "` leads out of the project " + project.string() + "; name that folder with " + flag;
+  const auto target = [&](const std::string& value) { return WithoutLinks((here / value / "").lexically_normal().parent_path(), files); };
+  for (const auto& [key, value, what] : {std::tuple("root", found.root, "that folder with --root"), std::tuple("cache-dir", found.cache_dir, "that folder with --cache-dir"),
+                                         std::tuple("baseline", found.baseline, "that file with --baseline")}) {
+    if (value.empty() || Holds(project, target(value))) continue;
+    return found.origins.at(key) + ": `" + key + "` leads out of the project " + project.string() + "; name " + what;
   }
-  return {};
+  const std::string more = found.cache_dir.empty() ? "" : HoldsMore(target(found.cache_dir), project, files);
+  if (more.empty()) return {};
+  return found.origins.at("cache-dir") + ": `cache-dir` names a folder that holds other things than a cache (" + more + "); name one that is new";
 }
 
 // `path`: of the file that was found; empty: there is none.
@@ -64,7 +79,7 @@ base::Result<Settings> FileSettings(const Request& request, const std::string& p
   if (path.empty()) return named;
   base::Result<Settings> found = ReadSettings(path, Shown(path, request.working_directory), files);
   if (!found) return found;
-  if (const std::string problem = LeadsOut(*found, request, files); !problem.empty()) return base::Fail(problem);
+  if (const std::string problem = Trespasses(*found, request, files); !problem.empty()) return base::Fail(problem);
   return Merge(std::move(*found), named);
 }
 
@@ -108,6 +123,7 @@ base::Result<Resolved> Resolve(const Request& request, const source::FileSystem&
   const std::string found = out.is_searched ? FindConfig(request.paths, out.root, request.working_directory, files) : "";
   const base::Result<Settings> in_files = FileSettings(request, found, *named, files);
   if (!in_files) return base::Fail(in_files.error().message);
+  out.brings_baseline = in_files->Has("baseline") && !named->Has("baseline") && !request.above.Has("baseline");
   out.settings = Merge(*in_files, request.above);
   if (out.settings.Has("root") && !out.settings.root.empty()) {
     base::Result<std::string> root = CheckedRoot(out.settings, request.working_directory, files);

@@ -23,6 +23,7 @@ struct Resolved {
   Settings settings;
   std::vector<const rules::Rule*> rules;    // to run
   std::vector<const rules::Rule*> certain;  // of those: in Python code only what is certain is shown, the rest is in preview
+  bool brings_baseline = false;             // the project's own file names the baseline, and not the user
   bool is_searched = false;                 // the configuration was looked for: folders further down may have their own
 };
 

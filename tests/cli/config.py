@@ -285,9 +285,12 @@ class Config(CliTest):
         self.write("p/a.py", GUARDED)
         (self.root / "p/.git").mkdir()
         (self.root / "p/out").symlink_to("/")
-        for setting in ('root = "/"', 'root = ".."', 'root = "out"', 'cache-dir = "../x"', 'cache-dir = "out/x/y"', 'cache-dir = "/tmp/x"'):
+        self.write("there", "")
+        (self.root / "p/link").symlink_to("../there")
+        for setting in ('root = "/"', 'root = ".."', 'root = "out"', 'cache-dir = "../x"', 'cache-dir = "out/x/y"', 'cache-dir = "/tmp/x"',
+                        'baseline = "../x"', 'baseline = "out/x"', 'baseline = "link"'):
             self.write("p/allranks.toml", setting + "\n")
-            result = self.run_allranks("check", "-q", cwd=self.root / "p")
+            result = self.run_allranks("check", "-q", *(["--update-baseline"] if "baseline" in setting else []), cwd=self.root / "p")
             key = setting.split()[0]
             self.assert_one_line_error(result, "allranks.toml:1: `" + key + "` leads out of the project", "--" + key)
             self.assertFalse((self.root / "x").exists())
@@ -296,6 +299,47 @@ class Config(CliTest):
         # Who is at the machine may name any.
         self.write("p/allranks.toml", 'cache-dir = "../x"\n')
         self.assertEqual(self.run_allranks("check", "-q", "--config", "allranks.toml", cwd=self.root / "p").code, 1)
+
+    def test_a_cache_that_a_project_names_holds_nothing_else(self):
+        self.write("src/a.py", GUARDED)
+        self.write("src/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n")
+        (self.root / ".git").mkdir()
+        for place, what in ((".", "the project"), ("src", "src/a.py"), ("src/..", "the project")):
+            self.write("allranks.toml", f'cache-dir = "{place}"\n')
+            for command in ("check", "clean"):
+                result = self.run_allranks(command)
+                self.assert_one_line_error(result, "allranks.toml:1: `cache-dir` names a folder that holds other things than a cache", what)
+        self.assertEqual(sorted(path.name for path in self.root.iterdir()), [".git", "allranks.toml", "src"])
+        self.assertEqual(sorted(path.name for path in (self.root / "src").iterdir()), ["CACHEDIR.TAG", "a.py"])
+        self.write("allranks.toml", 'cache-dir = "src/cache"\n')
+        for _ in range(2):
+            self.assertEqual(self.run_allranks("check", "-q").code, 1)
+        self.assertTrue((self.root / "src/cache/ir").exists())
+        self.assertEqual(self.run_allranks("clean").code, 0)
+        self.assertFalse((self.root / "src/cache").exists())
+
+    def test_a_baseline_that_leads_nowhere_is_written_in_the_project(self):
+        self.write("p/a.py", GUARDED)
+        (self.root / "p/.git").mkdir()
+        (self.root / "p/known").symlink_to("../made")
+        self.write("p/allranks.toml", 'baseline = "known"\n')
+        self.assertEqual(self.run_allranks("check", "-q", "--update-baseline", cwd=self.root / "p").code, 0)
+        self.assertFalse((self.root / "made").exists())
+        self.assertFalse((self.root / "p/known").is_symlink())
+        # Who is at the machine may name any, and what a link leads to.
+        (self.root / "p/given").symlink_to("../made")
+        for name in ("given", "../other"):
+            result = self.run_allranks("check", "-q", "--update-baseline", "--baseline", name, cwd=self.root / "p")
+            self.assertEqual(result.code, 0, result.err)
+        self.assertTrue((self.root / "made").exists() and (self.root / "other").exists())
+        # A link within the project is followed.
+        (self.root / "p/tools").mkdir()
+        (self.root / "p/known").rename(self.root / "p/tools/known")
+        self.write("p/b.py", GUARDED)
+        (self.root / "p/known").symlink_to("tools/known")
+        self.assertEqual(self.run_allranks("check", "-q", "--update-baseline", cwd=self.root / "p").code, 0)
+        self.assertTrue((self.root / "p/known").is_symlink())
+        self.assertIn("b.py", (self.root / "p/tools/known").read_text())
 
     def test_a_long_list_of_unknown_rules(self):
         self.write("a.py", GUARDED)
