@@ -52,6 +52,12 @@ bool IsLink(const std::string& path) {
   return lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
 }
 
+// The folder itself: a link in its place is not followed.
+files::Folder Opened(const std::string& folder) {
+  const std::string_view above = DirectoryOf(folder);
+  return files::Folder(above.empty() ? "." : std::string(above)).Below(NameOf(folder));
+}
+
 // The time of an entry is that of its last use, give or take a day: most runs write nothing.
 void NoteUse(const std::string& path, const struct stat& about) {
   constexpr time_t kDay = 24 * 60 * 60;
@@ -67,6 +73,7 @@ std::string DigitsOf(std::string_view bytes) {
 
 CacheFolder::CacheFolder(std::string folder, std::string_view key, std::string_view kind)
     : folder_(std::move(folder)), kind_(kind), build_(platform::BuildId()) {
+  while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
   // Without them nothing tells what another version, or somebody else, has put there.
   const bool is_usable = !build_.empty() && !key.empty() && !folder_.empty();
   if (!is_usable || IsLink(folder_) || IsLink(folder_ + "/" + kind_)) folder_.clear();
@@ -94,7 +101,7 @@ void CacheFolder::Keep(const std::string& name, std::string_view subject, std::s
   has_kept_ = true;
   const std::string mark = seal_->Of({build_, kind_, name, subject}, bytes);
   // A cache that cannot be written is no fault of the run.
-  (void)files::ReplaceWhole(PathOf(name), mark + std::string(subject) + std::string(bytes));
+  (void)files::ReplaceIn(open_, name, mark + std::string(subject) + std::string(bytes));
 }
 
 // A run that is killed while it writes leaves a file of another name where the system has no files without one.
@@ -106,6 +113,8 @@ void CacheFolder::Prune(const CacheBounds& bounds) const {
     uint64_t bytes = 0;
     fs::path path;
   };
+  // From the folder that is open.
+  const auto remove = [&](const fs::path& path) { unlinkat(open_.descriptor(), path.filename().c_str(), 0); };
   std::vector<Entry> entries;
   std::error_code error;
   const fs::file_time_type now = fs::file_time_type::clock::now();
@@ -116,27 +125,30 @@ void CacheFolder::Prune(const CacheBounds& bounds) const {
     const Made made = MadeBy(each.path().filename().native());
     if (made == Made::ByOthers) continue;
     const bool is_part = made == Made::Part;
-    if (now - used > (is_part ? kLongestWrite : bounds.unused)) fs::remove(each.path(), error);
+    if (now - used > (is_part ? kLongestWrite : bounds.unused)) remove(each.path());
     else if (!is_part) entries.push_back({used, bytes, each.path()});
   }
   std::ranges::sort(entries, std::greater(), &Entry::used);
   uint64_t bytes = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     bytes += entries[i].bytes;
-    if (i >= bounds.entries || bytes > bounds.bytes) fs::remove(entries[i].path, error);
+    if (i >= bounds.entries || bytes > bounds.bytes) remove(entries[i].path);
   }
 }
 
-// Also where the folder was there before: a repository may have brought it, and what a run keeps is not for its history.
-void CacheFolder::Make() const {
+// Nothing is written through a link that is put in the place of the folder, or of one in it, meanwhile. The .gitignore is also made
+// where the folder was there before: a repository may have brought it, and what a run keeps is not for its history.
+void CacheFolder::Make() {
   mkdir(folder_.c_str(), 0777);
-  mkdir((folder_ + "/" + kind_).c_str(), 0777);
+  const files::Folder top = Opened(folder_);
+  mkdirat(top.descriptor(), kind_.c_str(), 0777);
+  open_ = top.Below(kind_);
   const source::RealFileSystem files;
   // Git and backups would pass over what else is in a folder that somebody named.
   if (NameOf(folder_) != config::kCacheFolder && !config::OtherThanCache(folder_, files).empty()) return;
   for (const auto& [name, text] : {std::pair(config::kCacheIgnore, kIgnoreText), std::pair(config::kCacheTag, kTagText)}) {
     const std::string path = Join(folder_, name);
-    if (IsLink(path) || files.Read(path).value_or("") != text) (void)files::ReplaceWhole(path, text);
+    if (IsLink(path) || files.Read(path).value_or("") != text) (void)files::ReplaceIn(top, std::string(name), text);
   }
 }
 
@@ -150,7 +162,7 @@ base::Result<Left> DeleteCache(const std::string& folder) {
     return base::Fail(folder + ": not deleted: this is no cache of allranks; it has no CACHEDIR.TAG of its making");
   }
   // What is deleted lies in the folder that is open, whatever is put in its place meanwhile.
-  const files::Folder top(folder);
+  const files::Folder top = Opened(folder);
   for (const std::string_view kind : config::kCacheKinds) {
     const files::Folder of_kind = top.Below(kind);
     const base::Result<std::vector<source::DirectoryEntry>> entries = files.List(Join(folder, kind));

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "analyzer/base/result.h"
+#include "analyzer/files/folder.h"
 #include "driver/pipeline/seal.h"
 
 namespace allranks::pipeline {
@@ -43,13 +44,14 @@ class CacheFolder {
 
  private:
   std::string PathOf(const std::string& name) const { return folder_ + "/" + kind_ + "/" + name; }
-  void Make() const;
+  void Make();
 
   std::string folder_;
   std::string kind_;
   std::string build_;  // what tells this program from others
   std::optional<Seal> seal_;
   std::once_flag made_;
+  files::Folder open_ = files::Folder::NotOpen(0);  // that of the kind, once anything is kept
   std::atomic<bool> has_kept_ = false;
 };
 

@@ -1,5 +1,6 @@
 """What is kept of a run and what the next one makes of it."""
 
+import itertools
 import os
 import random
 import shutil
@@ -77,14 +78,15 @@ class Cache(CliTest):
         own = self.entries()
         self.write("train.py", GUARDED)
         self.check()
-        # Before the bytes stand the mark and the number of the text that they were made of.
-        seal, head = 40, 72
-        for name, bad in self.entries().items():
-            for mark, text, bytes_ in ((bad[:seal], bad[seal:head], clean[name][head:]), (own[name][:seal], bad[seal:head], own[name][head:]),
-                                       (clean[name][:seal], bad[seal:head], clean[name][head:]), (own[name][:seal], own[name][seal:head], bad[head:])):
-                self.write(f".allranks_cache/ir/{name}", mark + text + bytes_)
-                self.forget_runs()
-                self.assertEqual(self.check().code, 1)
+        # Before the bytes stand the mark and the number of the text that they were made of; once they were shorter.
+        for seal, head in ((40, 72), (32, 64)):
+            for name, bad in self.entries().items():
+                known = (own[name], bad, clean[name])
+                for mark, text, bytes_ in itertools.product(known, known, known):
+                    self.write(f".allranks_cache/ir/{name}", mark[:seal] + text[seal:head] + bytes_[head:])
+                    self.forget_runs()
+                    self.assertEqual(self.check().code, 1)
+                self.write(f".allranks_cache/ir/{name}", bad)
 
     def test_git_does_not_see_what_is_kept_in_a_folder_that_was_there(self):
         for text in (None, "!*\n"):
@@ -102,7 +104,7 @@ class Cache(CliTest):
         self.check("--cache-dir", "kept")
         self.assertEqual(sorted(path.name for path in (self.root / "kept").iterdir()), ["ir", "runs", "train.py"])
         self.assertTrue((self.root / "kept/runs/events").exists())
-        self.assertEqual(len(self.entries("kept")), 2)
+        self.assertEqual(len(self.entries("kept")), 1)
 
     def test_the_number_of_the_user_is_made_once(self):
         self.check()
@@ -125,6 +127,22 @@ class Cache(CliTest):
         (self.root / ".allranks_cache").symlink_to("elsewhere")
         self.check()
         self.assertEqual(list((self.root / "elsewhere").iterdir()), [])
+
+    def test_a_folder_that_is_swapped_for_a_link_meanwhile(self):
+        for i in range(100):
+            self.write(f"pkg/file{i}.py", GUARDED + f"# {i}\n")
+        (self.root / "elsewhere").mkdir()
+        cache = self.root / ".allranks_cache"
+        for i in range(10):
+            cache.mkdir()
+            run = subprocess.Popen([ALLRANKS, "check", "-q"], cwd=self.root, stdout=subprocess.DEVNULL)
+            time.sleep(0.01 * i)
+            cache.rename(self.root / "moved")
+            cache.symlink_to("elsewhere")
+            self.assertEqual(run.wait(), 1)
+            self.assertEqual(list((self.root / "elsewhere").rglob("*")), [])
+            cache.unlink()
+            shutil.rmtree(self.root / "moved")
 
     def test_damage_is_no_fault(self):
         cold = self.check()
