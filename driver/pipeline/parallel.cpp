@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -64,9 +65,15 @@ void ParallelFor(size_t count, unsigned jobs, const std::function<void(size_t)>&
     }
   };
   std::vector<std::thread> helpers;
+  helpers.reserve(threads);
   for (size_t i = 1; i < threads; ++i) {
-    if (stack == Stack::Usual) helpers.emplace_back(drain);
-    else helpers.emplace_back([&drain] { RunWithDeepStack(drain); });
+    try {
+      if (stack == Stack::Usual) helpers.emplace_back(drain);
+      else helpers.emplace_back([&drain] { RunWithDeepStack(drain); });
+    } catch (const std::system_error&) {
+      // The system gives no more of them: fewer do the same.
+      break;
+    }
   }
   drain();
   for (std::thread& helper : helpers) helper.join();

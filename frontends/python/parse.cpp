@@ -1,5 +1,7 @@
 #include "frontends/python/parse.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bitset>
 #include <cstdint>
@@ -19,19 +21,29 @@ constexpr uint64_t kFreeAllocation = 4u << 20;
 
 thread_local uint64_t allocated_bytes = 0;
 
+// The parser is C: it uses whatever it is given, and nothing can be thrown through it. So this is the end, with the words and the
+// exit code of any other allocation that fails (driver/cli/cli.cpp).
+void* Given(void* block, size_t size) {
+  if (block != nullptr || size == 0) return block;
+  constexpr std::string_view kWords = "allranks: error: out of memory; check fewer files at once, or use fewer --jobs\n";
+  static_cast<void>(!write(STDERR_FILENO, kWords.data(), kWords.size()));
+  constexpr int kExitError = 2;
+  _exit(kExitError);
+}
+
 void* CountedMalloc(size_t size) {
   allocated_bytes += size;
-  return malloc(size);
+  return Given(malloc(size), size);
 }
 
 void* CountedCalloc(size_t count, size_t size) {
   allocated_bytes += count * size;
-  return calloc(count, size);
+  return Given(calloc(count, size), count * size);
 }
 
 void* CountedRealloc(void* block, size_t size) {
   allocated_bytes += size;
-  return realloc(block, size);
+  return Given(realloc(block, size), size);
 }
 
 // The parser's allocator is one for the process; counts are kept a thread.

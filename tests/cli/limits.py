@@ -122,6 +122,15 @@ class Limits(CliTest):
         self.assertIn("What git tracks is not known (an index of git with a name longer than any system opens)", result.out)
         self.assertLess(int(result.err.rsplit("peak memory: ", 1)[1].split()[0]), 100 << 20)
 
+    def test_memory_that_the_machine_does_not_have(self):
+        self.write("a.py", GUARDED + "x = [" + "f(1), " * 500_000 + "]\n")
+        limited = lambda *args: subprocess.run(["sh", "-c", 'ulimit -v 150000 && exec "$@"', "sh", ALLRANKS, *args], cwd=self.root, capture_output=True,
+                                               text=True, timeout=60)
+        if limited("version").returncode != 0:
+            self.skipTest("a sanitizer needs more, or there is no such limit")
+        result = limited("check", "-q", "-n", "--jobs", "1")
+        self.assertEqual((result.returncode, result.stderr), (2, "allranks: error: out of memory; check fewer files at once, or use fewer --jobs\n"))
+
     def test_no_program_goes_on_beyond_twice_its_time(self):
         for generator, size in ((recursion_with_jumps, 800), (jumps, 800), (doubled_text, 31), (joined_lists, 28), (joined_by_calls, 24)):
             with self.subTest(generator.__name__):
