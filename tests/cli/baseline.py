@@ -143,6 +143,103 @@ class DiffBase(CliTest):
         self.git("add", ".")
         self.git("commit", "-q", "-m", "more")
         mark = self.root / "ran"
+        programs = {"core.fsmonitor": f"touch {mark}", "core.pager": f"touch {mark}", "core.hooksPath": str(self.root / "hooks"),
+                    "credential.helper": f"!touch {mark}", "gpg.program": "touch", "log.showSignature": "true"}
+        remotes = ({"remote.origin.url": "ssh://nowhere.invalid/x", "core.sshCommand": f"touch {mark}; false"},
+                   {"remote.origin.url": f"ext::sh -c touch% {mark}", "protocol.allow": "always", "protocol.ext.allow": "always"},
+                   {"remote.origin.url": "x", "remote.origin.vcs": "ext", "protocol.allow": "always"},
+                   {"remote.origin.url": str(self.root), "remote.origin.uploadpack": f"touch {mark}; false", "protocol.file.allow": "always"})
+        promised = {"core.repositoryformatversion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true"}
+        hook = self.write("hooks/post-index-change", f"#!/bin/sh\ntouch {mark}\n")
+        hook.chmod(0o755)
+        name = subprocess.run(["git", "rev-parse", "HEAD:pkg/a.py"], cwd=self.root, capture_output=True, text=True, check=True).stdout.strip()
+        config = (self.root / ".git/config").read_text()
+        (self.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+        for remote in remotes:
+            self.write(".git/config", config)
+            for key, value in {**programs, **promised, **remote}.items():
+                self.git("config", key, value)
+            mark.unlink(missing_ok=True)
+            # SARIF names the commit.
+            for arguments, code in ((("--diff-base", "HEAD"), 2), (("--output-format", "sarif"), 1)):
+                with self.subTest(remote=remote, arguments=arguments):
+                    result = self.run_allranks("check", *arguments)
+                    self.assertFalse(mark.exists(), result.err)
+                    self.assertEqual(result.code, code)
+
+    def test_errors(self):
+        self.write("a.py", GUARDED)
+        self.assert_one_line_error(self.check("--baseline", "nowhere.json"), "nowhere.json", "--update-baseline")
+        self.assert_one_line_error(self.check("--update-baseline"), "--baseline FILE")
+        self.write("bad.json", "[]")
+        self.assert_one_line_error(self.check("--baseline", "bad.json"), "bad.json: not a baseline")
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class DiffBase(CliTest):
+    def git(self, *args, env=None):
+        who = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
+               "GIT_COMMITTER_EMAIL": "a@b"}
+        run = subprocess.run(["git", *args], cwd=self.root, env={**os.environ, **who, **(env or {})}, capture_output=True,
+                             text=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def lines(self, *args, env=None, cwd=None):
+        result = self.run_allranks("check", "--output-format", "concise", "-q", *args, env=env, cwd=cwd)
+        self.assertIn(result.code, (0, 1), result.err)
+        return [":".join(line.split(":")[:2]) for line in result.out.splitlines()]
+
+    def commit(self):
+        self.git("init", "-q", "-b", "main")
+        self.write("pkg/a.py", GUARDED)
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+
+    def test_only_what_the_change_brought(self):
+        self.commit()
+        self.write("pkg/a.py", "\n\n" + GUARDED + SECOND)
+        self.write("pkg/new.py", GUARDED)
+        self.assertEqual(self.lines("--diff-base", "HEAD"), ["pkg/a.py:13", "pkg/new.py:6"])
+        self.assertEqual(self.lines("--diff-base", "HEAD", "new.py", cwd=self.root / "pkg"), ["new.py:6"])
+        self.assertEqual(len(self.lines()), 3)
+
+    def test_since_the_branch_was_left(self):
+        self.commit()
+        self.git("switch", "-qc", "work")
+        self.git("switch", "-q", "main")
+        self.write("pkg/a.py", "import torch.distributed\n")
+        self.git("commit", "-qam", "fixed")
+        self.git("switch", "-q", "work")
+        self.assertEqual(self.lines("--diff-base", "main"), [])
+
+    def test_inside_a_hook(self):
+        self.commit()
+        self.write("pkg/a.py", GUARDED + SECOND)
+        hook = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": ".git/index", "GIT_WORK_TREE": "/nowhere", "PRE_COMMIT": "1"}
+        self.assertEqual(self.lines("--diff-base", "HEAD", env=hook), ["pkg/a.py:11"])
+
+    def test_before_the_first_commit(self):
+        self.git("init", "-q", "-b", "main")
+        self.write("a.py", GUARDED)
+        self.assertEqual(self.lines("--diff-base", "HEAD"), ["a.py:6"])
+        self.assert_one_line_error(self.run_allranks("check", "--diff-base", "main"), "no commit `main`")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may give files away")
+    def test_a_repository_of_somebody_else(self):
+        self.commit()
+        os.chown(self.root, 12345, 12345)
+        os.chown(self.root / ".git", 12345, 12345)
+        result = self.run_allranks("check", "--diff-base", "HEAD", env={"GIT_CONFIG_GLOBAL": os.devnull})
+        self.assert_one_line_error(result, "git config --global --add safe.directory")
+
+    def test_a_hostile_repository_runs_nothing(self):
+        self.commit()
+        # Behind the one that is missing there is another.
+        self.write("pkg/z.py", GUARDED)
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "more")
+        mark = self.root / "ran"
         for key, value in {"core.repositoryformatversion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
                            "remote.origin.url": "ssh://nowhere.invalid/x", "core.sshCommand": f"touch {mark}; false",
                            "core.fsmonitor": f"touch {mark}", "core.pager": f"touch {mark}"}.items():
