@@ -104,7 +104,7 @@ class IndexReader {
 
   // Extensions follow, each with its name and its size, then the checksum.
   bool IsSplit() const {
-    for (size_t at = at_; at + 8 + object_size_ <= bytes_.size(); at += 8 + Number(bytes_, at + 4, 4)) {
+    for (size_t at = at_; at + 8 + object_size_ <= bytes_.size(); at += size_t{8} + Number(bytes_, at + 4, 4)) {
       if (bytes_.substr(at, 4) == "link") return true;
     }
     return false;

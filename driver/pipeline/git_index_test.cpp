@@ -126,6 +126,13 @@ TEST(GitIndexTest, ASplitIndexIsNotReadInPart) {
   EXPECT_FALSE(ReadGitIndex(bytes));
 }
 
+TEST(GitIndexTest, AnExtensionOfAnySizeIsPassedOver) {
+  // Eight more than the largest number is none.
+  std::string bytes = Index(2, kEntries);
+  bytes.insert(bytes.size() - 20, std::string("TREE") + std::string("\xff\xff\xff\xf8", 4));
+  EXPECT_TRUE(ReadGitIndex(bytes));
+}
+
 TEST(GitIndexTest, OfAWorktree) {
   const source::MemoryFileSystem files(std::map<std::string, std::string>{{".git", "gitdir: main/.git/worktrees/w\n"}, {"main/.git/worktrees/w/index", Index(2, kEntries)}});
   const base::Result<GitIndex> index = FindGitIndex("", files);
