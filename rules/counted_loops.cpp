@@ -8,14 +8,6 @@
 namespace allranks::rules {
 namespace {
 
-bool Names(const ir::Module& module, ir::ExprId expr, base::NameId name) {
-  if (!expr) return false;
-  if (module[expr].kind == ir::ExprKind::Name) return ir::NameOf(module[expr]) == name;
-  bool names = false;
-  ir::ForEachPart(module, expr, [&](ir::ExprId part) { names = names || Names(module, part, name); });
-  return names;
-}
-
 // `step += 1`, the same on all ranks.
 base::NameId CountedBy(const Context& context, ir::ModuleId module_id, const ir::Stmt& stmt) {
   const ir::Module& module = context.program.modules[module_id];
@@ -60,9 +52,9 @@ bool EndsByCount(const Context& context, ir::ModuleId module_id, ir::StmtId loop
   }
   const ir::ExprId goes_on = ir::ValueOf(module[outer]);
   return std::ranges::any_of(exits, [&](const Exit& exit) {
-    const bool is_by_count = std::ranges::any_of(counted, [&](base::NameId name) { return Names(module, exit.test, name); });
+    const bool is_by_count = std::ranges::any_of(counted, [&](base::NameId name) { return ir::Mentions(module, exit.test, name); });
     if (!is_by_count) return false;
-    const auto ends_outer = [&](base::NameId name) { return name && Names(module, goes_on, name); };
+    const auto ends_outer = [&](base::NameId name) { return name && ir::Mentions(module, goes_on, name); };
     return std::ranges::any_of(counted, ends_outer) || std::ranges::any_of(exit.binds, ends_outer);
   });
 }

@@ -1,6 +1,9 @@
 // The direct parts of nodes, for those who walk the tree without caring for every kind. Depth is bounded (kMaxDepth).
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "analyzer/ir/program.h"
 
 namespace allranks::ir {
@@ -72,6 +75,24 @@ void ForEachPart(const Module& module, ExprId id, Visit visit) {
       break;
   }
 }
+
+// Whether `is_so` of an expression or of a part of it, however deep. Not into the body of a lambda.
+template <class IsSo>
+bool AnyPart(const Module& module, ExprId id, const IsSo& is_so) {
+  if (is_so(id)) return true;
+  bool is_any = false;
+  ForEachPart(module, id, [&](ExprId part) { is_any = is_any || AnyPart(module, part, is_so); });
+  return is_any;
+}
+
+// Whether one of these variables stands in it.
+inline bool Mentions(const Module& module, ExprId id, std::span<const base::NameId> names) {
+  return AnyPart(module, id, [&](ExprId part) {
+    return module[part].kind == ExprKind::Name && std::ranges::count(names, NameOf(module[part])) > 0;
+  });
+}
+
+inline bool Mentions(const Module& module, ExprId id, base::NameId name) { return Mentions(module, id, std::span(&name, 1)); }
 
 // Each expression that stands directly in a statement, its blocks left out.
 template <class Visit>

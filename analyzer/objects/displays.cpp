@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::string_view kMethods[] = {"info", "add_scalar", "add_scalars", "log_metrics", "log_metric", "log_scalar"};
 
-bool Mentions(const ir::Module& module, ir::ExprId expr, const std::vector<base::NameId>& names) {
-  if (module[expr].kind == ir::ExprKind::Name) return std::ranges::count(names, ir::NameOf(module[expr])) > 0;
-  bool found = false;
-  ir::ForEachPart(module, expr, [&](ir::ExprId part) { found = found || Mentions(module, part, names); });
-  return found;
-}
-
 void AddTargets(const ir::Module& module, ir::ExprId target, std::vector<base::NameId>& names) {
   if (module[target].kind == ir::ExprKind::Name) names.push_back(ir::NameOf(module[target]));
   if (module[target].kind != ir::ExprKind::Tuple && module[target].kind != ir::ExprKind::List) return;
@@ -86,7 +79,7 @@ bool Displays::NoteParams(FuncId function) {
   for (size_t i = 0; i < params.size(); ++i) {
     if (shown[i]) continue;
     const std::vector<base::NameId> names = NamesOf(function, params[i].name);
-    const auto is_shown = [&](ir::ExprId arg) { return Mentions(module, arg, names); };
+    const auto is_shown = [&](ir::ExprId arg) { return ir::Mentions(module, arg, names); };
     shown[i] = std::ranges::any_of(displays, [&](const Display& display) {
       return std::ranges::any_of(display.shown, is_shown) && !IsComplaint(display.call, names);
     });
@@ -105,7 +98,7 @@ bool Displays::IsComplaint(const Site& call, const std::vector<base::NameId>& na
       if (module[id].begin < module[test].begin || module[id].end > module[test].end) return false;
       const ir::CompareOp op = ir::ComparisonAt(module, module[id], 0).op;
       const bool orders = op == ir::CompareOp::Less || op == ir::CompareOp::LessEq || op == ir::CompareOp::Greater || op == ir::CompareOp::GreaterEq;
-      return orders && Mentions(module, id, names);
+      return orders && ir::Mentions(module, id, names);
     });
   };
   for (ir::StmtId at = index_.StatementOf(call); at; at = tree.Parent(at)) {
@@ -122,7 +115,7 @@ std::vector<base::NameId> Displays::NamesOf(FuncId function, base::NameId param)
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
     if (stmt.kind != ir::StmtKind::For || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
-    if (Mentions(module, ir::AssignedOf(stmt), names)) AddTargets(module, ir::ExprId{stmt.a}, names);
+    if (ir::Mentions(module, ir::AssignedOf(stmt), names)) AddTargets(module, ir::ExprId{stmt.a}, names);
   }
   return names;
 }

@@ -11,7 +11,7 @@
 
 namespace allranks::objects {
 
-// `is_so`: of a function and a statement of it.
+// `on_way`: the functions that the search has come through; `asked`: at how many places it was.
 template <class IsSo>
 bool IsOnEveryWay(const ProgramIndex& index, FuncId function, ir::StmtId stmt, const IsSo& is_so, std::vector<FuncId>& on_way, size_t& asked) {
   constexpr size_t kLongestWay = 8;
@@ -29,14 +29,20 @@ bool IsOnEveryWay(const ProgramIndex& index, FuncId function, ir::StmtId stmt, c
   return is_on_all;
 }
 
+// `is_so`: of a function and a statement of it.
+template <class IsSo>
+bool IsOnEveryWay(const ProgramIndex& index, FuncId function, ir::StmtId stmt, const IsSo& is_so) {
+  std::vector<FuncId> on_way;
+  size_t asked = 0;
+  return IsOnEveryWay(index, function, stmt, is_so, on_way, asked);
+}
+
 // Of the innermost statement that holds a position of a module.
 template <class IsSo>
 bool IsOnEveryWay(const ProgramIndex& index, ir::ModuleId module, uint32_t position, const IsSo& is_so) {
   const ir::StmtId stmt = index.StatementAt(module, position);
   const FuncId function = stmt ? index.FunctionOf(module, stmt) : FuncId::None();
-  std::vector<FuncId> on_way;
-  size_t asked = 0;
-  return function && IsOnEveryWay(index, function, stmt, is_so, on_way, asked);
+  return function && IsOnEveryWay(index, function, stmt, is_so);
 }
 
 }  // namespace allranks::objects

@@ -137,11 +137,10 @@ bool FlowFrom::Binds(ir::ExprId target, Place place) const {
 }
 
 bool FlowFrom::Mentions(ir::ExprId expr, Place place) const {
-  const ir::ExprKind kind = module_[expr].kind;
-  if ((kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute) && PlaceOf(expr) == place) return true;
-  bool found = false;
-  ir::ForEachPart(module_, expr, [&](ir::ExprId part) { found = found || Mentions(part, place); });
-  return found;
+  return ir::AnyPart(module_, expr, [&](ir::ExprId part) {
+    const ir::ExprKind kind = module_[part].kind;
+    return (kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute) && PlaceOf(part) == place;
+  });
 }
 
 // `steps, loss = train()` of a function that returns as many.

@@ -15,8 +15,7 @@ namespace {
 // What is calculated from the number of ranks alone: a field or a parameter may be another number elsewhere.
 bool IsOfWorld(const variation::Value& value) {
   constexpr ValueKind kCalculated[] = {ValueKind::Int, ValueKind::Bool, ValueKind::Compare, ValueKind::Binary, ValueKind::Unary, ValueKind::And, ValueKind::Or};
-  if (value.kind == ValueKind::Coordinate) return static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::WorldSize;
-  return std::ranges::count(kCalculated, value.kind) > 0;
+  return variation::IsCoordinate(value, knowledge::Coordinate::WorldSize) || std::ranges::count(kCalculated, value.kind) > 0;
 }
 
 }  // namespace

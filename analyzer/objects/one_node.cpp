@@ -6,8 +6,6 @@
 
 namespace allranks::objects {
 
-using variation::ValueKind;
-
 OneNodeJobs::OneNodeJobs(const binding::Program& program, const knowledge::Knowledge& knowledge,
                          const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), neighbourhood_(program) {
@@ -23,8 +21,7 @@ bool OneNodeJobs::IsOfOneNode(const KnownCall& call) const {
     const ValueId value = index_.Arg(call, param);
     return value && std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
              const variation::Value& node = facts_.values_store[leaf];
-             return node.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate &&
-                    (node.flags & flag) == flag;
+             return variation::IsCoordinate(node, coordinate) && (node.flags & flag) == flag;
            });
   };
   return has("world_size", knowledge::Coordinate::LocalWorldSize, 0) || has("rank", knowledge::Coordinate::Rank, variation::kOneNode) ||

@@ -86,9 +86,7 @@ bool RankWords::MayBeRank(ValueId value, int depth) const {
   if (node.kind == variation::ValueKind::Select) {
     return std::ranges::any_of(facts_.values_store.Kids(value).subspan(1), [&](ValueId arm) { return MayBeRank(arm, depth + 1); });
   }
-  const auto coordinate = static_cast<knowledge::Coordinate>(node.op);
-  return node.kind == variation::ValueKind::Coordinate &&
-         (coordinate == knowledge::Coordinate::Rank || coordinate == knowledge::Coordinate::LocalRank);
+  return variation::IsCoordinate(node, knowledge::Coordinate::Rank) || variation::IsCoordinate(node, knowledge::Coordinate::LocalRank);
 }
 
 // `mp.spawn(worker, nprocs=count)` in a job of several processes, `worker(0)` without one: nothing is known of what callers disagree on,

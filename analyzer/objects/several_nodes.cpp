@@ -7,12 +7,9 @@
 namespace allranks::objects {
 namespace {
 
+using variation::IsCoordinate;
 using variation::Value;
 using variation::ValueKind;
-
-bool IsCoordinate(const Value& value, knowledge::Coordinate coordinate) {
-  return value.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(value.op) == coordinate;
-}
 
 // `SLURM_PROCID`, `SLURM_JOB_NODELIST`; and not `SLURM_JOB_ID`, which a job of one process has as well.
 bool IsSlurmsWordForNodes(const knowledge::Knowledge& knowledge, base::NameId name, std::string_view text) {

@@ -5,7 +5,6 @@
 
 namespace allranks::objects {
 
-using knowledge::Coordinate;
 using variation::ValueKind;
 
 namespace {
@@ -166,10 +165,7 @@ std::optional<Unit> Units::OfGiven(ValueId value) const {
 bool Units::IsRanks(ValueId value) const {
   if (!value) return false;
   const std::vector<ValueId> leaves = values_.Leaves(value);
-  return std::ranges::any_of(leaves, [&](ValueId leaf) {
-    const variation::Value& node = facts_.values_store[leaf];
-    return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == Coordinate::WorldSize;
-  });
+  return std::ranges::any_of(leaves, [&](ValueId leaf) { return variation::IsCoordinate(facts_.values_store[leaf], knowledge::Coordinate::WorldSize); });
 }
 
 }  // namespace allranks::objects

@@ -66,9 +66,14 @@ bool Values::HasFlag(ValueId value, uint8_t flag) const {
 }
 
 bool Values::Mentions(ValueId value, knowledge::Coordinate coordinate) const {
-  return AnyPart(value, [&](ValueId part) {
-    const Value& node = facts_.values_store[part];
-    return node.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate;
+  return AnyPart(value, [&](ValueId part) { return variation::IsCoordinate(facts_.values_store[part], coordinate); });
+}
+
+bool Values::Is(ValueId value, knowledge::Coordinate coordinate) const {
+  const std::vector<ValueId> leaves = Leaves(value);
+  return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
+    const Value& node = facts_.values_store[leaf];
+    return variation::IsCoordinate(node, coordinate) && (node.flags & (variation::kOneNode | variation::kByNameOnly)) == 0;
   });
 }
 
@@ -284,9 +289,7 @@ void Values::AssignKnown(ValueId value, const traces::World& world, uint32_t ran
     if (!at || !seen.Add(at.index)) continue;
     const Value& node = facts_.values_store[at];
     for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
-    const bool is_set_up = node.kind == ValueKind::Coordinate &&
-                           static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed;
-    if (is_set_up) assignment[at.index] = 1;
+    if (variation::IsCoordinate(node, knowledge::Coordinate::Distributed)) assignment[at.index] = 1;
     if (node.kind != ValueKind::Param || assignment.contains(at.index)) continue;
     const ValueId assumed = facts_.param(variation::FuncId{node.a}, node.b);
     AssignKnown(assumed, world, rank, assignment, depth + 1);

@@ -27,6 +27,9 @@ class Values {
   bool HasFlag(ValueId value, uint8_t flag) const;
   // Whether a coordinate occurs in it.
   bool Mentions(ValueId value, knowledge::Coordinate coordinate) const;
+  // Whether it is this number whichever way it comes about, as a launcher or the machine says it: not by its name alone, nor in a job that
+  // the program starts itself.
+  bool Is(ValueId value, knowledge::Coordinate coordinate) const;
 
   // The class of an object of a library, or the first known base of an object of a project class; none otherwise.
   knowledge::ClassId ClassOf(ValueId value) const;

@@ -259,9 +259,7 @@ class Builder {
     const ValueId turn = Value(ir::ValueOf(loop));
     const ValueId rank = sides[0] == turn ? sides[1] : sides[1] == turn ? sides[0] : ValueId();
     if (!turn || !rank || static_cast<ir::CompareOp>(state_.values[choice.value].op) != ir::CompareOp::Eq) return false;
-    const auto is = [&](ValueId value, Coordinate coordinate) {
-      return state_.values[value].kind == ValueKind::Coordinate && static_cast<Coordinate>(state_.values[value].op) == coordinate;
-    };
+    const auto is = [&](ValueId value, Coordinate coordinate) { return variation::IsCoordinate(state_.values[value], coordinate); };
     const bool is_of_group = is(rank, Coordinate::GroupRank) && is(trips, Coordinate::GroupSize) &&
                              std::ranges::equal(state_.values.Kids(rank), state_.values.Kids(trips));
     return is_of_group || (is(rank, Coordinate::Rank) && is(trips, Coordinate::WorldSize));

@@ -70,7 +70,7 @@ bool ConditionMemo::AsksForSize(ValueId condition) {
   if (!condition) return false;
   const Answer known = At(asks_for_size_, condition);
   if (known != Answer::NotAsked) return known == Answer::Yes;
-  const bool asks = IsSizeOfJob((*values_)[condition]) ||
+  const bool asks = variation::IsCoordinate((*values_)[condition], knowledge::Coordinate::WorldSize) ||
                     std::ranges::any_of(values_->Kids(condition), [&](ValueId kid) { return AsksForSize(kid); });
   At(asks_for_size_, condition) = asks ? Answer::Yes : Answer::No;
   return asks;

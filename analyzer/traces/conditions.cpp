@@ -49,6 +49,14 @@ ValueId GroupItself(const variation::ValueStore& values, ValueId group) {
   return group;
 }
 
+// The caller's place in `group`, or how many ranks are in it.
+bool IsPlaceOrSizeIn(const variation::ValueStore& values, ValueId value, ValueId group) {
+  using knowledge::Coordinate;
+  const bool is_of_a_group = variation::IsCoordinate(values[value], Coordinate::GroupRank) || variation::IsCoordinate(values[value], Coordinate::GroupSize);
+  const auto kids = values.Kids(value);
+  return is_of_a_group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
+}
+
 // Whether `holds` of a value and of everything it is made of; each is asked once, however often it occurs.
 template <class Holds>
 bool EveryPart(const variation::ValueStore& values, ValueId whole, Holds holds) {
@@ -349,8 +357,7 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   if (!id || depth > kDeepest || values.axes(id).empty()) return false;
   const Value& value = values[id];
   const auto kids = values.Kids(id);
-  const bool is_rank = value.kind == ValueKind::Coordinate;
-  if (is_rank && static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::GroupRank) {
+  if (variation::IsCoordinate(value, knowledge::Coordinate::GroupRank)) {
     return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != GroupItself(values, group);
   }
   const auto op = static_cast<ir::CompareOp>(value.op);
@@ -386,12 +393,8 @@ bool AreUnequal(const variation::ValueStore& values, ValueId a, ValueId b) {
   return a != b && is_told_apart(a) && is_told_apart(b);
 }
 
-bool IsSizeOfJob(const Value& value) {
-  return value.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::WorldSize;
-}
-
 bool AsksForSize(const variation::ValueStore& values, ValueId condition) {
-  return !EveryPart(values, condition, [&](ValueId part) { return !IsSizeOfJob(values[part]); });
+  return !EveryPart(values, condition, [&](ValueId part) { return !variation::IsCoordinate(values[part], knowledge::Coordinate::WorldSize); });
 }
 
 bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId group, int depth) {
@@ -400,12 +403,8 @@ bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId g
   const Value& value = values[rank];
   const auto kids = values.Kids(rank);
   if (value.kind == ValueKind::Int) return depth > 0;
-  if (value.kind == ValueKind::Coordinate) {
-    const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
-    if (depth == 0 && coordinate == knowledge::Coordinate::Rank) return true;
-    const bool of_a_group = coordinate == knowledge::Coordinate::GroupRank || coordinate == knowledge::Coordinate::GroupSize;
-    return of_a_group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
-  }
+  const bool is_rank_of_job = variation::IsCoordinate(value, knowledge::Coordinate::Rank);
+  if (value.kind == ValueKind::Coordinate) return (depth == 0 && is_rank_of_job) || IsPlaceOrSizeIn(values, rank, group);
   if (value.kind != ValueKind::Unary && value.kind != ValueKind::Binary) return false;
   return std::ranges::all_of(kids, [&](ValueId kid) { return IsAskedOfGroup(values, kid, group, depth + 1); });
 }
@@ -413,11 +412,7 @@ bool IsAskedOfGroup(const variation::ValueStore& values, ValueId rank, ValueId g
 bool AsksGroupOnly(const variation::ValueStore& values, ValueId value, ValueId group) {
   return EveryPart(values, value, [&](ValueId part) {
     const Value& known = values[part];
-    const auto kids = values.Kids(part);
-    if (known.kind != ValueKind::Coordinate) return !kids.empty() || values.axes(part).empty();
-    const auto coordinate = static_cast<knowledge::Coordinate>(known.op);
-    const bool of_a_group = coordinate == knowledge::Coordinate::GroupRank || coordinate == knowledge::Coordinate::GroupSize;
-    return of_a_group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
+    return known.kind == ValueKind::Coordinate ? IsPlaceOrSizeIn(values, part, group) : !values.Kids(part).empty() || values.axes(part).empty();
   });
 }
 
@@ -432,13 +427,11 @@ bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, Valu
     case ValueKind::Or:
     case ValueKind::Select:
       return std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });
-    case ValueKind::Coordinate: {
-      const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
-      if (coordinate == knowledge::Coordinate::GroupRank) {
+    case ValueKind::Coordinate:
+      if (variation::IsCoordinate(value, knowledge::Coordinate::GroupRank)) {
         return group && !kids.empty() && GroupItself(values, kids[0]) == GroupItself(values, group);
       }
-      return coordinate == knowledge::Coordinate::Rank && IsOneGroup(values, group);
-    }
+      return variation::IsCoordinate(value, knowledge::Coordinate::Rank) && IsOneGroup(values, group);
     case ValueKind::Compare: {
       const auto op = static_cast<ir::CompareOp>(value.op);
       const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq || op == ir::CompareOp::Is ||

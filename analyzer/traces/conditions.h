@@ -71,9 +71,6 @@ std::optional<Equality> EqualityOf(const variation::ValueStore& values, ValueId 
 // Whether two constants, not the same one, are certainly not equal.
 bool AreUnequal(const variation::ValueStore& values, ValueId a, ValueId b);
 
-// Whether a value is the number of ranks.
-bool IsSizeOfJob(const variation::Value& value);
-
 // Whether the number of ranks is somewhere in a condition. ConditionMemo finds it once for each condition.
 bool AsksForSize(const variation::ValueStore& values, ValueId condition);
 

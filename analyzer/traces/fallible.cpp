@@ -44,11 +44,10 @@ class OwnThrows {
 
   // Something in the test: that there is no file is the failure, though `file == nullptr` speaks of presence alone.
   bool IsOwn(FuncId func, ir::ExprId test) const {
-    const ValueId value = state_.facts.value(state_.program.funcs[func].module, test);
-    if (value && !(state_.values.axes(value) & knowledge::kSoftAxes).empty()) return true;
-    bool is_own = false;
-    ir::ForEachPart(state_.program.module_of(func), test, [&](ir::ExprId part) { is_own = is_own || IsOwn(func, part); });
-    return is_own;
+    return ir::AnyPart(state_.program.module_of(func), test, [&](ir::ExprId part) {
+      const ValueId value = state_.facts.value(state_.program.funcs[func].module, part);
+      return value && !(state_.values.axes(value) & knowledge::kSoftAxes).empty();
+    });
   }
 
   // Calls in the statement itself; those in its blocks are theirs.

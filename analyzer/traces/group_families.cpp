@@ -68,7 +68,8 @@ std::vector<RankSet> Evaluator::GroupsMade(ValueId group) {
   const std::vector<ValueId> kids(values_.Kids(group).begin(), values_.Kids(group).end());
   const size_t loops = kids.size() / 2;
   if (loops == 0 || loops > kMostLoops) return {};
-  if (kids[0] == kids[1] && loops == 1) return GroupsListed(values_, kids[2], world_.size());
+  const ValueId lists = values_.ListsOfGroups(group);
+  if (lists && loops == 1) return GroupsListed(values_, lists, world_.size());
   const std::optional<std::vector<int64_t>> outer = ListOf(kids[2], 0);
   const std::optional<std::vector<int64_t>> inner = loops == 1 ? std::vector<int64_t>{0} : ListOf(kids[4], 0);
   if (!outer || !inner || outer->size() * inner->size() > kMostGroupsMade) return {};
@@ -106,7 +107,7 @@ ValueId Evaluator::KeptOfFamily(ValueId id, int depth) const {
 }
 
 bool Evaluator::IsRank(ValueId id) const {
-  return values_[id].kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(values_[id].op) == knowledge::Coordinate::Rank;
+  return variation::IsCoordinate(values_[id], knowledge::Coordinate::Rank);
 }
 
 // By rank: the group of the list that it picks. None if `id` is not `groups[...]` of a comprehension, or what it picks is not known.

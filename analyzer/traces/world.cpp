@@ -50,8 +50,7 @@ int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth
 bool IsLastRank(const variation::ValueStore& values, ValueId id) {
   const variation::Value& value = values[id];
   const variation::Value& left = values[values.Kids(id)[0]];
-  return static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Sub && left.kind == variation::ValueKind::Coordinate &&
-         static_cast<knowledge::Coordinate>(left.op) == knowledge::Coordinate::WorldSize;
+  return static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Sub && variation::IsCoordinate(left, knowledge::Coordinate::WorldSize);
 }
 
 // The number in `rank // 8`, `rank % 8`, `world_size // 8`; 0 of anything else.
@@ -114,8 +113,7 @@ void MentionCollector::Visit(ValueId id, int depth) {
         mentions_->created_groups = true;
         // Of a family, the loops say for how many ranks it is made; those over lists of ranks have them written out.
         const bool is_family = value.kid_count > 1;
-        const std::span<const ValueId> parts = values_.Kids(id);
-        const ValueId listing = !is_family ? id : parts[0] == parts[1] ? parts[2] : ValueId();
+        const ValueId listing = is_family ? values_.ListsOfGroups(id) : id;
         mentions_->listed = std::max(mentions_->listed, LargestListed(values_, listing, 0));
         for (const ValueId kid : values_.Kids(id).subspan(is_family ? 1 : value.kid_count)) Visit(kid, depth + 1);
       }
@@ -169,7 +167,7 @@ void MentionCollector::VisitSize(const variation::Value& comparison, std::span<c
   if (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq) return;
   const variation::Value& size = values_[kids[0]];
   const variation::Value& number = values_[kids[1]];
-  const bool is_size = size.kind == variation::ValueKind::Coordinate && static_cast<knowledge::Coordinate>(size.op) == knowledge::Coordinate::WorldSize;
+  const bool is_size = variation::IsCoordinate(size, knowledge::Coordinate::WorldSize);
   const bool is_small = number.kind == variation::ValueKind::Int && number.b == 0 && number.a > 1 && number.a <= kMostRanks;
   if (is_size && is_small) mentions_->asked_sizes |= uint64_t{1} << (number.a - 1);
 }
@@ -204,11 +202,20 @@ World Reshaped(World world, const variation::JobShape& job) {
 
 namespace {
 
+// Data parallelism, and no other dimension of a mesh.
+bool IsDataAlone(const Mentions& mentions) {
+  return std::ranges::all_of(kMeshOrder, [&](Axis axis) { return mentions.axes.has(axis) == (axis == Axis::DataParallel); });
+}
+
+// The dimensions of the job; none where its ranks are laid out along none, or along data parallelism alone.
 std::vector<Axis> MeshOf(const Mentions& mentions) {
   std::vector<Axis> mesh;
+  if (IsDataAlone(mentions)) return mesh;
   for (const Axis axis : kMeshOrder) {
     if (mentions.axes.has(axis) && mesh.size() < kMostMeshAxes) mesh.push_back(axis);
   }
+  // Beside an axis there is another one, else its group would be the whole job.
+  if (mesh.size() == 1) mesh.push_back(Axis::DataParallel);
   return mesh;
 }
 
@@ -239,15 +246,9 @@ uint32_t SizeOfNamed(const Mentions& mentions) {
 }
 
 std::vector<World> AnyWorlds(const Mentions& mentions) {
-  std::vector<World> worlds;
-  std::vector<Axis> mesh = MeshOf(mentions);
-  const bool is_data_alone = mesh.size() == 1 && mesh[0] == Axis::DataParallel;
-  if (!mesh.empty() && !is_data_alone) {
-    // Beside an axis there is another one, else its group would be the whole job.
-    if (mesh.size() == 1) mesh.push_back(Axis::DataParallel);
-    return {MeshWorld(std::move(mesh))};
-  }
+  if (std::vector<Axis> mesh = MeshOf(mentions); !mesh.empty()) return {MeshWorld(std::move(mesh))};
   if (const uint32_t size = SizeOfNamed(mentions); size > 0) return {{.nodes = 1, .per_node = size, .mesh = {}}};
+  std::vector<World> worlds;
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
   // Ranks lists name more than two ranks.
   if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
@@ -265,7 +266,7 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
     worlds.push_back({.nodes = 1, .per_node = static_cast<uint32_t>(std::countr_zero(asked) + 1), .mesh = {}});
   }
   // Who speaks of data parallelism alone mostly does nothing else, but a library that does so may be used beside others.
-  if (is_data_alone) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
+  if (IsDataAlone(mentions)) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
   // A list of ranks speaks of jobs that have all of these.
   const auto named = static_cast<uint32_t>(mentions.listed + 1);
   if (named > kMostRanks) return worlds;
@@ -297,9 +298,7 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
 bool IsBeyondWorlds(const Mentions& mentions) {
   // Along the dimensions of a mesh there are two ranks, and no more in the job than these make.
   const std::vector<Axis> mesh = MeshOf(mentions);
-  const bool is_mesh = !mesh.empty() && !(mesh.size() == 1 && mesh[0] == Axis::DataParallel);
-  const int64_t of_mesh = int64_t{1} << std::max<size_t>(mesh.size(), 2);
-  const int64_t size = is_mesh ? of_mesh : static_cast<int64_t>(SizeWithMiddle(mentions));
+  const int64_t size = mesh.empty() ? int64_t{SizeWithMiddle(mentions)} : int64_t{1} << mesh.size();
   return SizeOfNamed(mentions) > 0 || std::max({mentions.largest, mentions.equal, mentions.listed}) >= size;
 }
 

@@ -538,8 +538,7 @@ Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
   const std::string rank_name = std::string(tables.program.text(name)) + "_rank";
   const knowledge::Hint* hint = tables.knowledge.FindHint(tables.program.names->Intern(rank_name));
   const ValueId rank = hint == nullptr ? ValueId::None() : tables.HintValue(*hint);
-  const bool is_axis = rank && tables.store[rank].kind == ValueKind::Coordinate &&
-                       static_cast<knowledge::Coordinate>(tables.store[rank].op) == knowledge::Coordinate::AxisRank;
+  const bool is_axis = rank && IsCoordinate(tables.store[rank], knowledge::Coordinate::AxisRank);
   return is_axis ? static_cast<Axis>(tables.store[rank].a) : Axis::OtherMesh;
 }
 

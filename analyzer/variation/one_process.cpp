@@ -10,9 +10,7 @@ namespace {
 constexpr int kDeepest = 6;
 
 bool IsNumberOfRanks(const Value& value) {
-  if (value.kind != ValueKind::Coordinate) return false;
-  const auto coordinate = static_cast<knowledge::Coordinate>(value.op);
-  return coordinate == knowledge::Coordinate::WorldSize || coordinate == knowledge::Coordinate::LocalWorldSize;
+  return IsCoordinate(value, knowledge::Coordinate::WorldSize) || IsCoordinate(value, knowledge::Coordinate::LocalWorldSize);
 }
 
 // `size op number` in a job of that size.

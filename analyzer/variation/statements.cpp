@@ -286,10 +286,7 @@ std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank)
   }
   const auto op = static_cast<ir::CompareOp>(value.op);
   if (value.kind != ValueKind::Compare || (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq)) return std::nullopt;
-  const auto is_rank = [&](ValueId side) {
-    return store_[side].kind == ValueKind::Coordinate &&
-           static_cast<knowledge::Coordinate>(store_[side].op) == knowledge::Coordinate::Rank;
-  };
+  const auto is_rank = [&](ValueId side) { return IsCoordinate(store_[side], knowledge::Coordinate::Rank); };
   const bool asks_for_it = (is_rank(kids[0]) && kids[1] == rank) || (is_rank(kids[1]) && kids[0] == rank);
   return asks_for_it ? std::optional<bool>(op == ir::CompareOp::Eq) : std::nullopt;
 }

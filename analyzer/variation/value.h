@@ -135,6 +135,11 @@ constexpr bool IsObjectLike(ValueKind kind) {
   }
 }
 
+// Whether a value is the rank, the number of ranks, the rank within its node ...; of which group or along which axis is not asked.
+constexpr bool IsCoordinate(const Value& value, knowledge::Coordinate coordinate) {
+  return value.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(value.op) == coordinate;
+}
+
 // `os.environ["RANK"]`, not `int(...)` of it.
 constexpr bool IsText(const Value& value) { return value.kind == ValueKind::Coordinate && (value.flags & kOfText) != 0; }
 
@@ -305,6 +310,10 @@ class ValueStore {
     const auto known = open_.find(closed.index);
     return known == open_.end() ? ValueId::None() : known->second;
   }
+
+  // What the loop goes through that makes groups of lists of ranks, each as it stands: `for ranks in lists: new_group(ranks)`. None of any
+  // other group that is made.
+  ValueId ListsOfGroups(ValueId group) const;
 
   // "rank == 0", "args.debug", "len(batch)": for messages and goldens.
   std::string Print(ValueId id, const binding::Program& program, const knowledge::Knowledge& knowledge) const;

@@ -838,6 +838,12 @@ ValueId ValueStore::SameObject(Value instance, ValueId meant) {
   return Make(instance, {&meant, 1});
 }
 
+// Each list is what the variable of the loop is (FunctionEvaluator::RanksInLoops).
+ValueId ValueStore::ListsOfGroups(ValueId group) const {
+  const auto kids = Kids(group);
+  return kids.size() > 1 && kids[0] == kids[1] ? kids[2] : ValueId();
+}
+
 ValueId ValueStore::KnownField(ValueId object, NameId name) const {
   const Value& held = values_[object.index];
   if (held.kind != ValueKind::Instance || held.op == kSameOp || !name) return {};

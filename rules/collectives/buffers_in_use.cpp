@@ -146,7 +146,7 @@ class Begun {
   // Whether the operation may be over behind a statement.
   bool Ends(const ir::Stmt& stmt) const {
     bool found = false;
-    ir::ForEachExpr(module_, stmt, [&](ExprId expr) { found = found || (IsQueued() ? MayWait(expr) : Mentions(expr, request_)); });
+    ir::ForEachExpr(module_, stmt, [&](ExprId expr) { found = found || (IsQueued() ? MayWait(expr) : ir::Mentions(module_, expr, request_)); });
     ir::ForEachBlock(module_, stmt, [&](ir::BlockId block) {
       // Nothing comes after an arm that hands a failure on.
       if (IsQueued() && LeavesAtItsEnd(block)) return;
@@ -168,29 +168,19 @@ class Begun {
 
   // Any call but of operations, which are put into streams themselves, and of what only prints.
   bool MayWait(ExprId id) const {
-    const ir::Expr& expr = module_[id];
-    bool found = false;
-    if (expr.kind == ir::ExprKind::Call && !IsBuiltin(ir::CalleeOf(expr))) {
-      const CallFact* fact = context_.facts.call(function_, id);
-      found = fact == nullptr || fact->kind != variation::CallKind::Known || !context_.knowledge[fact->entry].has_operation;
-    }
-    ir::ForEachPart(module_, id, [&](ExprId part) { found = found || MayWait(part); });
-    return found;
-  }
-
-  bool Mentions(ExprId id, base::NameId name) const {
-    if (module_[id].kind == ir::ExprKind::Name) return ir::NameOf(module_[id]) == name;
-    bool found = false;
-    ir::ForEachPart(module_, id, [&](ExprId part) { found = found || Mentions(part, name); });
-    return found;
+    return ir::AnyPart(module_, id, [&](ExprId part) {
+      if (module_[part].kind != ir::ExprKind::Call || IsBuiltin(ir::CalleeOf(module_[part]))) return false;
+      const CallFact* fact = context_.facts.call(function_, part);
+      return fact == nullptr || fact->kind != variation::CallKind::Known || !context_.knowledge[fact->entry].has_operation;
+    });
   }
 
   // What a statement binds makes another place of the same words; a buffer that is given up is no longer this one.
   void Bind(const ir::Stmt& stmt, ExprId test) {
     ir::ForEachBinding(module_, stmt, [&](const ir::Binding& binding) {
       const base::NameId name = binding.name;
-      if (test && Mentions(test, name)) is_over_ = true;
-      std::erase_if(buffers_, [&](const Buffer& buffer) { return Mentions(buffer.expr, name); });
+      if (test && ir::Mentions(module_, test, name)) is_over_ = true;
+      std::erase_if(buffers_, [&](const Buffer& buffer) { return ir::Mentions(module_, buffer.expr, name); });
     });
     ir::ForEachBlock(module_, stmt, [&](ir::BlockId block) {
       for (const ir::StmtId inner : module_.statements(block)) Bind(module_[inner], test);

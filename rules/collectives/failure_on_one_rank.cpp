@@ -149,9 +149,7 @@ class Failures {
   // On every way to the place something expects it, and goes on.
   bool IsCaught(const Site& site) const {
     const ir::StmtId stmt = context_.index.StatementOf(site);
-    std::vector<FuncId> on_way;
-    size_t asked = 0;
-    return stmt && objects::IsOnEveryWay(context_.index, site.function, stmt, [&](FuncId function, ir::StmtId at) { return IsTried(function, at); }, on_way, asked);
+    return stmt && objects::IsOnEveryWay(context_.index, site.function, stmt, [&](FuncId function, ir::StmtId at) { return IsTried(function, at); });
   }
 
   // `mp.spawn(worker)`: the process that waits for the ranks ends the others as soon as one fails.

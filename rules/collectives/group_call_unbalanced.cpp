@@ -142,7 +142,7 @@ class GroupWalk {
     const ir::Expr& communicator = module_[ir::ArgAt(module_, module_[id], at).value];
     const ir::ExprId index_name = ir::ExprId{loop.a};
     if (communicator.kind != ir::ExprKind::Subscript || module_[index_name].kind != ir::ExprKind::Name) return;
-    if (!Mentions(ir::IndexOf(communicator), ir::NameOf(module_[index_name]))) return;
+    if (!ir::Mentions(module_, ir::IndexOf(communicator), ir::NameOf(module_[index_name]))) return;
     sink_.push_back({.code = kAR114,
                      .severity = Severity::Error,
                      .confidence = context_.program.function(function_).params.empty() || IsMain() ? Confidence::Certain
@@ -163,14 +163,6 @@ class GroupWalk {
     return std::ranges::any_of(context_.knowledge.entries(), [&](const knowledge::Entry& other) {
       return other.library == entry.library && other.has_operation && other.operation.op_class == OpClass::Batch;
     });
-  }
-
-  bool Mentions(ir::ExprId expr, base::NameId name) const {
-    if (!expr) return false;
-    if (module_[expr].kind == ir::ExprKind::Name && ir::NameOf(module_[expr]) == name) return true;
-    bool found = false;
-    ir::ForEachPart(module_, expr, [&](ir::ExprId child) { found = found || Mentions(child, name); });
-    return found;
   }
 
   void ReportExit(const ir::Stmt& stmt) {

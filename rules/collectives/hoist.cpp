@@ -67,20 +67,13 @@ class Hoist {
       for (const ir::ExprId target : ir::TargetsOf(module_, module_[stmt])) AddNames(target, made);
     }
     bool uses = false;
-    ir::ForEachExpr(module_, module_[moved], [&](ir::ExprId expr) { uses = uses || ReadsOneOf(expr, made); });
+    ir::ForEachExpr(module_, module_[moved], [&](ir::ExprId expr) { uses = uses || ir::Mentions(module_, expr, made); });
     return uses;
   }
 
   void AddNames(ir::ExprId expr, std::vector<base::NameId>& names) const {
     if (module_[expr].kind == ir::ExprKind::Name) names.push_back(ir::NameOf(module_[expr]));
     ir::ForEachPart(module_, expr, [&](ir::ExprId part) { AddNames(part, names); });
-  }
-
-  bool ReadsOneOf(ir::ExprId expr, const std::vector<base::NameId>& names) const {
-    if (module_[expr].kind == ir::ExprKind::Name && std::ranges::count(names, ir::NameOf(module_[expr])) > 0) return true;
-    bool reads = false;
-    ir::ForEachPart(module_, expr, [&](ir::ExprId part) { reads = reads || ReadsOneOf(part, names); });
-    return reads;
   }
 
   const Context& context_;

@@ -406,18 +406,9 @@ class Epochs {
 
   bool IsUsedWithGradients(ir::ModuleId module_id, ir::StmtId loop, ir::ExprId batch) const {
     const ir::Module& module = context_.program.modules[module_id];
-    const auto names_it = [&](ir::ExprId id) {
-      bool is_it = false;
-      const auto look = [&](auto&& self, ir::ExprId at) -> void {
-        if (module[at].kind == ir::ExprKind::Name) is_it = is_it || ir::NameOf(module[at]) == ir::NameOf(module[id]);
-        else ir::ForEachPart(module, at, [&](ir::ExprId inner) { self(self, inner); });
-      };
-      look(look, batch);
-      return is_it;
-    };
     return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Name), [&](ir::ExprId id) {
       const bool is_inside = module[id].begin > module[ir::AssignedOf(module[loop])].end && module[id].end <= module[loop].end;
-      if (!is_inside || !names_it(id)) return false;
+      if (!is_inside || !ir::Mentions(module, batch, ir::NameOf(module[id]))) return false;
       const Site use{FunctionAround(context_, module_id, id), id};
       return !use.function || !objects::AreGradientsOff(context_.program, context_.values, context_.facts, context_.index, use);
     });

@@ -52,6 +52,17 @@ bool YieldsIndices(const Context& context, ValueId value) {
   });
 }
 
+// The finding at the sampler that a loader gets, or at the call that gets it in a dictionary of options.
+Finding MisfitAt(const Context& context, const KnownCall& loader, std::string_view param, findings::Text message, findings::Text label) {
+  const ir::ExprId written = context.index.ArgExpr(loader, param);
+  const objects::Site site{loader.function, written ? written : loader.expr};
+  Finding finding = FindingAt(context, kAR310, Severity::Error, Confidence::Likely, site, std::move(message));
+  AddLabel(finding, finding.span, LabelRole::Primary, std::move(label));
+  const std::vector<objects::Site> made = context.loading.MadeAt(context.index.Arg(loader, param));
+  if (!made.empty()) AddLabel(finding, SpanOf(context, made.front()), LabelRole::Why, {"made here", {}});
+  return finding;
+}
+
 // `sampler=BatchSampler(...)` beside a batch size: each of the lists counts as one sample.
 void CheckBatchSamplerAsSampler(const Context& context, const KnownCall& call, FindingSink& sink) {
   const ValueId sampler = context.index.Arg(call, "sampler");
@@ -63,17 +74,11 @@ void CheckBatchSamplerAsSampler(const Context& context, const KnownCall& call, F
     return context.facts.values_store[leaf].kind == ValueKind::Object && context.values.IsA(leaf, "torch.utils.data.BatchSampler");
   });
   if (!is_list || number.value_or(1) <= 1) return;
-  const ir::ExprId written = context.index.ArgExpr(call, "sampler");
-  const objects::Site site{call.function, written ? written : call.expr};
-  Finding finding = FindingAt(context, kAR310, Severity::Error, Confidence::Likely, site,
-                              {"this sampler yields lists of indices, and `sampler` wants single ones: the loader puts {} of its batches "
-                               "into each batch",
-                               {std::to_string(*number)}});
-  AddLabel(finding, finding.span, LabelRole::Primary, {"yields a batch at a time", {}});
-  for (const objects::Site& made : context.loading.MadeAt(sampler)) {
-    AddLabel(finding, SpanOf(context, made), LabelRole::Why, {"made here", {}});
-    break;
-  }
+  Finding finding = MisfitAt(context, call, "sampler",
+                             {"this sampler yields lists of indices, and `sampler` wants single ones: the loader puts {} of its batches "
+                              "into each batch",
+                              {std::to_string(*number)}},
+                             {"yields a batch at a time", {}});
   finding.help = {"pass it as `batch_sampler`, without `batch_size`; or with `batch_size=None`, where the data set takes lists", {}};
   sink.push_back(std::move(finding));
 }
@@ -86,16 +91,11 @@ void CheckSamplerAsBatchSampler(const Context& context, FindingSink& sink) {
     const ir::ModuleId module_id = context.program.funcs[call.function].module;
     const ir::Module& module = context.program.modules[module_id];
     const ir::ExprId written = context.index.ArgExpr(call, kParam);
-    const objects::Site site{call.function, written ? written : call.expr};
-    Finding finding = FindingAt(context, kAR310, Severity::Error, Confidence::Likely, site,
-                                {"this sampler yields single indices, but `batch_sampler` wants lists of them: the loader fails in its "
-                                 "first batch",
-                                 {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"yields one index at a time", {}});
-    for (const objects::Site& made : context.loading.MadeAt(sampler)) {
-      AddLabel(finding, SpanOf(context, made), LabelRole::Why, {"made here", {}});
-      break;
-    }
+    Finding finding = MisfitAt(context, call, kParam,
+                               {"this sampler yields single indices, but `batch_sampler` wants lists of them: the loader fails in its "
+                                "first batch",
+                                {}},
+                               {"yields one index at a time", {}});
     finding.help = {"pass it as `sampler`, with `batch_size`", {}};
     if (written) {
       const source::Span whole = ArgumentSpan(context, module_id, call.expr, written);

@@ -10,18 +10,8 @@ namespace allranks::rules {
 namespace {
 
 using variation::ValueId;
-using variation::ValueKind;
 
 constexpr std::string_view kAR307 = "AR307";
-
-bool Is(const Context& context, ValueId value, knowledge::Coordinate coordinate) {
-  const std::vector<ValueId> leaves = context.values.Leaves(value);
-  return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
-    const variation::Value& node = context.facts.values_store[leaf];
-    return node.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(node.op) == coordinate &&
-           (node.flags & (variation::kOneNode | variation::kByNameOnly)) == 0;
-  });
-}
 
 // Some file of the program makes a job, or a framework does: processes that never communicate are no ranks of one job.
 bool MakesJob(const Context& context, ProgramCalls& calls, ir::ModuleId module) {
@@ -44,7 +34,7 @@ struct Argument {
 Argument ArgumentOf(const Context& context, const objects::KnownCall& call, std::string_view name, knowledge::Coordinate wrong,
                     std::string_view what, std::string_view right) {
   const ValueId value = context.index.Arg(call, name);
-  const bool is_wrong = value && Is(context, value, wrong);
+  const bool is_wrong = value && context.values.Is(value, wrong);
   return {name, what, right, is_wrong ? context.index.ArgExpr(call, name) : ir::ExprId::None()};
 }
 
@@ -67,7 +57,7 @@ void VisitSampler(const Context& context, const objects::KnownCall& call, const 
                                        "the number of devices of a node", "get_world_size");
   if (!rank.expr && !replicas.expr) return;
   const ValueId given = context.index.Arg(call, "rank");
-  const bool takes_rank_of_job = !given || context.values.IsNone(given) || Is(context, given, knowledge::Coordinate::Rank);
+  const bool takes_rank_of_job = !given || context.values.IsNone(given) || context.values.Is(given, knowledge::Coordinate::Rank);
   const Argument& first = rank.expr ? rank : replicas;
   const objects::Site site{call.function, first.expr};
   const bool has_several_nodes = several_nodes.Has(context.program.funcs[call.function].module);

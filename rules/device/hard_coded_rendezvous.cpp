@@ -183,8 +183,7 @@ class Module {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       return test && context_.values.AnyPart(test, [&](ValueId part) {
         const variation::Value& node = context_.facts.values_store[part];
-        return node.kind == ValueKind::Coordinate && node.a != 0 &&
-               static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed;
+        return variation::IsCoordinate(node, knowledge::Coordinate::Distributed) && node.a != 0;
       });
     });
     return asks && context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty();

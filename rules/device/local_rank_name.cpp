@@ -22,9 +22,7 @@ LocalRankText LocalRankAt(const Context& context, const objects::Site& site) {
     const ir::ExprList targets = ir::TargetsOf(module, stmt);
     if (!is_before || targets.size() != 1 || module[targets[0]].kind != ir::ExprKind::Name) continue;
     const variation::ValueId value = context.facts.value(module_id, targets[0]);
-    const bool is_local = value && context.facts.values_store[value].kind == variation::ValueKind::Coordinate &&
-                          static_cast<knowledge::Coordinate>(context.facts.values_store[value].op) ==
-                              knowledge::Coordinate::LocalRank;
+    const bool is_local = value && variation::IsCoordinate(context.facts.values_store[value], knowledge::Coordinate::LocalRank);
     if (is_local) return {std::string(context.program.text(ir::NameOf(module[targets[0]]))), false};
   }
   return {"int(os.environ[\"LOCAL_RANK\"])", true};

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
@@ -8,19 +6,8 @@ namespace {
 
 using knowledge::Coordinate;
 using variation::ValueId;
-using variation::ValueKind;
 
 constexpr std::string_view kAR205 = "AR205";
-
-// Every way the value can come about is this number, as the launcher or the machine says it.
-bool IsCoordinate(const Context& context, ValueId value, Coordinate coordinate) {
-  const std::vector<ValueId> leaves = context.values.Leaves(value);
-  return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
-    const variation::Value& node = context.facts.values_store[leaf];
-    return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == coordinate &&
-           (node.flags & (variation::kOneNode | variation::kByNameOnly)) == 0;
-  });
-}
 
 // The rank of a process that the program started itself, on this machine.
 bool IsOfOneNode(const Context& context, ValueId rank) {
@@ -30,9 +17,9 @@ bool IsOfOneNode(const Context& context, ValueId rank) {
 void VisitGroupOfNode(const Context& context, const objects::KnownCall& init, FindingSink& sink) {
   const ValueId size = context.index.Arg(init, "world_size");
   const ValueId rank = context.index.Arg(init, "rank");
-  if (!size || !IsCoordinate(context, size, Coordinate::LocalWorldSize) || !rank || IsOfOneNode(context, rank)) return;
-  const bool is_global = IsCoordinate(context, rank, Coordinate::Rank);
-  const bool is_local = IsCoordinate(context, rank, Coordinate::LocalRank);
+  if (!size || !context.values.Is(size, Coordinate::LocalWorldSize) || !rank || IsOfOneNode(context, rank)) return;
+  const bool is_global = context.values.Is(rank, Coordinate::Rank);
+  const bool is_local = context.values.Is(rank, Coordinate::LocalRank);
   if (!is_global && !is_local) return;
   const objects::Site site{init.function, context.index.ArgExpr(init, "world_size")};
   // On one node the number is right as long as all of its devices are used.

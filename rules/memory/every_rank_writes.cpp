@@ -321,9 +321,7 @@ class Writers {
     return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
       return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
         const variation::Value& node = context_.facts.values_store[part];
-        const auto coordinate = static_cast<knowledge::Coordinate>(node.op);
-        return node.kind == variation::ValueKind::Coordinate &&
-               (coordinate == knowledge::Coordinate::GroupRank || coordinate == knowledge::Coordinate::AxisRank);
+        return variation::IsCoordinate(node, knowledge::Coordinate::GroupRank) || variation::IsCoordinate(node, knowledge::Coordinate::AxisRank);
       });
     });
   }

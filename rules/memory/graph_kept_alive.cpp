@@ -48,11 +48,17 @@ class Loss {
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::StmtId id{i};
       const ir::Stmt& stmt = module_[id];
-      if (context_.index.FunctionOf(module_id_, id) != backward_.function || stmt.begin < module_[backward_.expr].end) continue;
-      if (stmt.kind != ir::StmtKind::Assign) continue;
-      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
-        if (IsLoss(target)) return true;
-      }
+      const bool is_behind = context_.index.FunctionOf(module_id_, id) == backward_.function && stmt.begin >= module_[backward_.expr].end;
+      if (is_behind && IsBegunAt(name_, stmt)) return true;
+    }
+    return false;
+  }
+
+  // `total = 0`
+  bool IsBegunAt(base::NameId variable, const ir::Stmt& stmt) const {
+    if (stmt.kind != ir::StmtKind::Assign) return false;
+    for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+      if (module_[target].kind == ir::ExprKind::Name && ir::NameOf(module_[target]) == variable) return true;
     }
     return false;
   }
@@ -100,10 +106,7 @@ class Loss {
     for (uint32_t i = 0; total && i < module_.stmts.size(); ++i) {
       const ir::StmtId id{i};
       const ir::Stmt& stmt = module_[id];
-      if (stmt.kind != ir::StmtKind::Assign || tree.Parent(id) != loop || stmt.begin > module_[kept].begin) continue;
-      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
-        if (module_[target].kind == ir::ExprKind::Name && ir::NameOf(module_[target]) == total) return true;
-      }
+      if (tree.Parent(id) == loop && stmt.begin <= module_[kept].begin && IsBegunAt(total, stmt)) return true;
     }
     return false;
   }
@@ -116,10 +119,7 @@ class Loss {
     const ir::Tree& tree = context_.index.tree(module_id_);
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::StmtId id{i};
-      if (module_[id].kind != ir::StmtKind::Assign || !tree.Holds(around[1], id) || tree.Holds(around[0], id)) continue;
-      for (const ir::ExprId target : ir::TargetsOf(module_, module_[id])) {
-        if (module_[target].kind == ir::ExprKind::Name && ir::NameOf(module_[target]) == total) return true;
-      }
+      if (IsBegunAt(total, module_[id]) && tree.Holds(around[1], id) && !tree.Holds(around[0], id)) return true;
     }
     return false;
   }

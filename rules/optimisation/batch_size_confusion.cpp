@@ -13,6 +13,7 @@ namespace {
 using knowledge::Coordinate;
 using objects::KnownCall;
 using objects::Site;
+using variation::IsCoordinate;
 using variation::ValueId;
 using variation::ValueKind;
 
@@ -163,7 +164,7 @@ class Batches {
     const std::vector<ValueId> leaves = context_.values.Leaves(value);
     return std::ranges::any_of(leaves, [&](ValueId leaf) {
       const variation::Value& node = context_.facts.values_store[leaf];
-      if (node.kind == ValueKind::Coordinate) return static_cast<Coordinate>(node.op) == Coordinate::WorldSize;
+      if (IsCoordinate(node, Coordinate::WorldSize)) return true;
       if (node.kind != ValueKind::Binary) return false;
       const auto kids = context_.facts.values_store.Kids(leaf);
       return IsCountOfRanks(kids[0], depth + 1) || IsCountOfRanks(kids[1], depth + 1);
@@ -228,19 +229,19 @@ class Batches {
     if (node.kind == ValueKind::Binary) {
       const auto op = static_cast<ir::BinaryOp>(node.op);
       if (op == ir::BinaryOp::Mul) return 0;
-      const bool divides = IsDivision(op) && context_.facts.values_store[kids[1]].kind == ValueKind::Coordinate &&
-                           static_cast<Coordinate>(context_.facts.values_store[kids[1]].op) == divisor;
+      const bool divides = IsDivision(op) && IsCoordinate(context_.facts.values_store[kids[1]], divisor);
       return DivisionsBy(divisor, kids[0], depth + 1) + (divides ? 1 : 0);
     }
     if (node.kind != ValueKind::Derived && node.kind != ValueKind::Unary) return 0;
     return kids.size() == 1 ? DivisionsBy(divisor, kids[0], depth + 1) : 0;
   }
 
+  // Also where its name alone says so.
   bool Is(ir::ModuleId module, ir::ExprId expr, Coordinate coordinate) const {
     const std::vector<ValueId> leaves = context_.values.Leaves(context_.facts.value(module, expr));
     return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
       const variation::Value& node = context_.facts.values_store[leaf];
-      return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == coordinate && (node.flags & variation::kOneNode) == 0;
+      return IsCoordinate(node, coordinate) && (node.flags & variation::kOneNode) == 0;
     });
   }
 

@@ -146,9 +146,7 @@ class GatheredFeatures {
   }
 
   bool Mentions(const ir::Module& module, ir::ExprId whole, ir::ExprId part) const {
-    bool found = objects::IsSameChain(module, whole, part);
-    ir::ForEachPart(module, whole, [&](ir::ExprId inner) { found = found || Mentions(module, inner, part); });
-    return found;
+    return ir::AnyPart(module, whole, [&](ir::ExprId inner) { return objects::IsSameChain(module, inner, part); });
   }
 
   // Whether an expression is computed by a network, with gradients: here, by a function called here, or by callers.

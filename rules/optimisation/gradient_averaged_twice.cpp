@@ -9,7 +9,6 @@
 namespace allranks::rules {
 namespace {
 
-using knowledge::Coordinate;
 using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
@@ -30,8 +29,7 @@ class Averages {
 
  private:
   bool IsWorldSize(ValueId value) const {
-    const variation::Value& node = context_.facts.values_store[value];
-    return node.kind == ValueKind::Coordinate && static_cast<Coordinate>(node.op) == Coordinate::WorldSize;
+    return variation::IsCoordinate(context_.facts.values_store[value], knowledge::Coordinate::WorldSize);
   }
 
   // A number that is no loss: of items or steps, `len(dataset) * 3 / 8`, or one that the program says itself.

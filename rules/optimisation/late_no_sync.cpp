@@ -100,11 +100,8 @@ std::optional<ir::ExprId> LossHandedTo(const Context& context, ir::ModuleId modu
 bool OnlyReckons(const ir::Module& module, ir::StmtId stmt) {
   if (module[stmt].kind != ir::StmtKind::Assign && module[stmt].kind != ir::StmtKind::AugAssign) return false;
   bool calls = false;
-  const auto look = [&](auto&& self, ir::ExprId expr) -> void {
-    calls = calls || module[expr].kind == ir::ExprKind::Call;
-    ir::ForEachPart(module, expr, [&](ir::ExprId part) { self(self, part); });
-  };
-  ir::ForEachExpr(module, module[stmt], [&](ir::ExprId expr) { look(look, expr); });
+  const auto is_call = [&](ir::ExprId part) { return module[part].kind == ir::ExprKind::Call; };
+  ir::ForEachExpr(module, module[stmt], [&](ir::ExprId expr) { calls = calls || ir::AnyPart(module, expr, is_call); });
   return !calls;
 }
 
