@@ -30,7 +30,7 @@ uint32_t NumberWithin(const Context& context, variation::ValueId value, uint32_t
 double RateOr(const Context& context, variation::ValueId value, double otherwise) {
   const std::vector<variation::ValueId> leaves = value ? context.values.Leaves(value) : std::vector<variation::ValueId>();
   if (leaves.size() != 1 || context.values[leaves[0]].kind != variation::ValueKind::Float) return otherwise;
-  const std::string_view text = context.program.text(base::NameId{context.values[leaves[0]].a});
+  const std::string_view text = context.program.text(context.values[leaves[0]].name());
   const std::optional<double> number = base::DecimalOf(text);
   return number && *number > 0 ? *number : otherwise;
 }

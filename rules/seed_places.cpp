@@ -34,11 +34,11 @@ class Places {
   void Add(const Site& site, ValueId seed, const Site& helper, int depth) {
     if (!seed) return;
     const variation::Value& value = context_.facts.values_store[seed];
-    const bool is_handed_on = value.kind == variation::ValueKind::Param && variation::FuncId{value.a} == site.function;
+    const bool is_handed_on = value.kind == variation::ValueKind::Param && value.function() == site.function;
     if (!is_handed_on || depth == kMostHelpers) return found_.push_back({site, seed, helper});
     bool is_seen = false;
     for (const Site& caller : context_.index.CallersOf(site.function)) {
-      const ValueId passed = context_.index.PassedBy(caller, site.function, value.b);
+      const ValueId passed = context_.index.PassedBy(caller, site.function, value.param_index());
       Add(caller, passed, helper, depth + 1);
       is_seen = is_seen || passed;
     }
@@ -97,7 +97,7 @@ bool CountsRanks(const Context& context, ValueId seed) {
   return context.values.AnyPart(seed, [&](ValueId part) {
     const variation::Value& value = context.facts.values_store[part];
     if (value.kind == variation::ValueKind::Param) {
-      const base::NameId name = context.program.function(variation::FuncId{value.a}).params[value.b].name;
+      const base::NameId name = context.program.function(value.function()).params[value.param_index()].name;
       if (objects::RankWords::IsWord(context.program.text(name))) return true;
     }
     const knowledge::Axes axes = context.facts.values_store.axes(part);

@@ -30,7 +30,7 @@ bool IsDoneWith(const GradientEvent& event, const GradientEvent& other) {
 }
 
 bool IsRemainder(const variation::Value& value) {
-  return value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mod && value.axes.empty();
+  return value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mod && value.axes.empty();
 }
 
 }  // namespace
@@ -94,8 +94,8 @@ void Accumulation::HandToCallers(FuncId function, size_t first_new,
       for (Condition& condition : event.conditions) {
         if (!condition.value) continue;
         const variation::Value& value = facts_.values_store[condition.value];
-        const bool is_passed = value.kind == ValueKind::Param && FuncId{value.a} == function && value.b < fact->arg_count;
-        if (is_passed && facts_.args(*fact)[value.b]) condition.value = facts_.args(*fact)[value.b];
+        const bool is_passed = value.kind == ValueKind::Param && value.function() == function && value.param_index() < fact->arg_count;
+        if (is_passed && facts_.args(*fact)[value.param_index()]) condition.value = facts_.args(*fact)[value.param_index()];
       }
       event.here = caller;
       event.conditions.insert(event.conditions.end(), around.begin(), around.end());
@@ -139,7 +139,7 @@ ValueId Accumulation::RemainderIn(ValueId id, bool holds, int depth) const {
       if (IsRemainder(value)) return holds ? ValueId::None() : LengthOf(id);
       return first(holds);
     case ValueKind::Compare: {
-      const auto op = static_cast<ir::CompareOp>(value.op);
+      const auto op = value.compare_op();
       const bool is_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::Greater || op == ir::CompareOp::IsNot;
       // A remainder is truthy where it is not 0; compared, it is what it is compared with.
       for (const ValueId kid : kids) {
@@ -148,7 +148,7 @@ ValueId Accumulation::RemainderIn(ValueId id, bool holds, int depth) const {
       return first(holds != is_other);
     }
     case ValueKind::Unary:
-      return first(static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not ? !holds : holds);
+      return first(value.unary_op() == ir::UnaryOp::Not ? !holds : holds);
     case ValueKind::And:
     case ValueKind::Or:
       return first(holds);
@@ -156,7 +156,7 @@ ValueId Accumulation::RemainderIn(ValueId id, bool holds, int depth) const {
       if (const ValueId found = RemainderIn(kids[1], holds, depth + 1)) return found;
       return RemainderIn(kids[2], holds, depth + 1);
     case ValueKind::Param:
-      return RemainderIn(facts_.param(FuncId{value.a}, value.b), holds, depth + 1);
+      return RemainderIn(facts_.param(value.function(), value.param_index()), holds, depth + 1);
     case ValueKind::Derived:
       return kids.size() == 1 ? RemainderIn(kids[0], holds, depth + 1) : ValueId::None();
     default:

@@ -25,7 +25,7 @@ class ClaimReader {
     const bool says_all = (node.kind == ValueKind::And && holds) || (node.kind == ValueKind::Or && !holds);
     if (says_all) {
       for (const ValueId kid : kids) Add(kid, holds);
-    } else if (node.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(node.op) == ir::UnaryOp::Not) {
+    } else if (node.is_not()) {
       Add(kids[0], !holds);
     } else if (node.kind == ValueKind::Compare) {
       AddComparison(test, holds);
@@ -36,7 +36,7 @@ class ClaimReader {
 
   // `x == "a"`, `x is not None`, `flag == False`.
   void AddComparison(ValueId test, bool holds) {
-    const auto op = static_cast<ir::CompareOp>(store_[test].op);
+    const auto op = store_[test].compare_op();
     const auto kids = store_.Kids(test);
     const bool asks_for_same = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
     const bool asks_for_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
@@ -49,7 +49,7 @@ class ClaimReader {
     const bool is_same = holds == asks_for_same;
     const variation::Value& other = store_[right];
     if (other.kind == ValueKind::Bool && is_same) {
-      Add(left, other.a != 0);
+      Add(left, *other.integer() != 0);
     } else {
       claims_.push_back({left, right, is_same, test_});
     }

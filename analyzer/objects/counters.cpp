@@ -38,9 +38,9 @@ class Counters {
   // An unknown that has no name stands for the variable of a loop, an item, a result.
   bool IsOpen(ValueId value) const {
     const variation::Value& known = facts_.values_store[value];
-    if (known.kind == ValueKind::Unknown) return !facts_.values_store.OperationOf(known.a);
+    if (known.kind == ValueKind::Unknown) return !facts_.values_store.OperationOf(known);
     return known.kind == ValueKind::Derived && std::ranges::any_of(facts_.values_store.Kids(value), [&](ValueId kid) {
-      return kid && facts_.values_store[kid].kind == ValueKind::Unknown && !facts_.values_store.OperationOf(facts_.values_store[kid].a);
+      return kid && facts_.values_store[kid].kind == ValueKind::Unknown && !facts_.values_store.OperationOf(facts_.values_store[kid]);
     });
   }
 

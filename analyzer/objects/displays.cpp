@@ -41,7 +41,7 @@ bool Displays::Shows(FuncId function, ir::ExprId call) const {
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
   const ValueId value = facts_.value(program_.funcs[function].module, ir::CalleeOf(module[call]));
   if (value && facts_.values_store[value].kind == variation::ValueKind::External) {
-    const knowledge::EntryId entry = knowledge_.FindEntry(base::NameId{facts_.values_store[value].a});
+    const knowledge::EntryId entry = knowledge_.FindEntry(facts_.values_store[value].name());
     if (entry && knowledge_[entry].Has(knowledge::Role::Show)) return true;
   }
   return callee.kind == ir::ExprKind::Attribute && std::ranges::count(kMethods, program_.text(ir::AttrOf(callee))) > 0;

@@ -34,7 +34,7 @@ FilePath TextPath(std::string_view text) {
   return path;
 }
 
-int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
+int64_t IntOf(const Value& value) { return *value.integer(); }
 
 // The text of a format up to the next place to fill, and where the format goes on behind that; npos: no more places.
 size_t NextPlace(std::string_view format, size_t from, bool is_percent, std::string& text) {
@@ -150,7 +150,7 @@ bool Matches(const FilePath& pattern, const FilePath& path) {
 std::string_view PathReader::OperationOf(ValueId value) const {
   const Value& node = facts_.values_store[value];
   if (node.kind != ValueKind::Derived) return {};
-  const base::NameId name = facts_.values_store.OperationOf(node.a);
+  const base::NameId name = facts_.values_store.OperationOf(node);
   return name ? program_.text(name) : std::string_view();
 }
 
@@ -166,7 +166,7 @@ PathReader::Paths PathReader::Read(ValueId id, const CallFrame* frame, int depth
     case ValueKind::Bool:
       return {};
     case ValueKind::Str:
-      return {TextPath(program_.text(base::NameId{value.a}))};
+      return {TextPath(program_.text(value.name()))};
     case ValueKind::Select:
     case ValueKind::Or: {
       Paths all = Read(kids[value.kind == ValueKind::Select ? 1 : 0], frame, depth + 1);
@@ -178,13 +178,13 @@ PathReader::Paths PathReader::Read(ValueId id, const CallFrame* frame, int depth
     case ValueKind::Param:
       return ReadParam(id, frame, depth);
     case ValueKind::Object: {
-      const std::string_view name = program_.text(base::NameId{value.a});
+      const std::string_view name = program_.text(value.name());
       if (name == "pathlib.Path") return Joined(kids, "/", frame, depth);
       if ((name == "h5py.File" || name == "zipfile.ZipFile") && !kids.empty()) return Read(kids[0], frame, depth + 1);
       return {};
     }
     case ValueKind::Binary:
-      switch (static_cast<ir::BinaryOp>(value.op)) {
+      switch (value.binary_op()) {
         case ir::BinaryOp::Add:
           return Joined(kids, "", frame, depth);
         case ir::BinaryOp::Div:
@@ -236,13 +236,13 @@ PathReader::Paths PathReader::ReadDerived(ValueId id, const CallFrame* frame, in
 // What the call on the way passes; else what all callers together pass; else anything.
 PathReader::Paths PathReader::ReadParam(ValueId id, const CallFrame* frame, int depth) const {
   const Value& value = facts_.values_store[id];
-  const FuncId function{value.a};
+  const FuncId function = value.function();
   for (const CallFrame* at = frame; at != nullptr; at = at->caller) {
     if (at->function != function) continue;
-    if (value.b < at->args.size() && at->args[value.b]) return Read(at->args[value.b], at->caller, depth + 1);
+    if (value.param_index() < at->args.size() && at->args[value.param_index()]) return Read(at->args[value.param_index()], at->caller, depth + 1);
     return Hole(id, frame);
   }
-  const ValueId assumed = facts_.param(function, value.b);
+  const ValueId assumed = facts_.param(function, value.param_index());
   return assumed && assumed != id ? Read(assumed, nullptr, depth + 1) : Hole(id, frame);
 }
 
@@ -345,7 +345,7 @@ PathReader::Paths PathReader::Item(ValueId container, ValueId index, const CallF
   const CallFrame* outer = frame;
   const Value& passed = facts_.values_store[container];
   if (passed.kind == ValueKind::Param) {
-    while (outer != nullptr && outer->function != FuncId{passed.a}) outer = outer->caller;
+    while (outer != nullptr && outer->function != passed.function()) outer = outer->caller;
     outer = outer != nullptr ? outer->caller : frame;
   }
   return Read(items[static_cast<size_t>(at)], outer, depth + 1);
@@ -367,7 +367,7 @@ bool PathReader::MayChange(ValueId id, const CallFrame* frame) const {
     if (!at) continue;
     const Value& value = facts_.values_store[at];
     if (value.kind == ValueKind::Unknown) {
-      if (!facts_.values_store.OperationOf(value.a)) return true;
+      if (!facts_.values_store.OperationOf(value)) return true;
       continue;
     }
     const std::string_view operation = OperationOf(at);
@@ -384,7 +384,7 @@ bool PathReader::MayChange(ValueId id, const CallFrame* frame) const {
 // `state.step`, which is counted up somewhere.
 bool PathReader::IsCounter(const Value& value) const {
   const bool is_attribute = value.kind == ValueKind::Derived && value.kid_count == 1;
-  const base::NameId name = is_attribute ? facts_.values_store.OperationOf(value.a) : base::NameId::None();
+  const base::NameId name = is_attribute ? facts_.values_store.OperationOf(value) : base::NameId::None();
   return name && counters_.contains(name);
 }
 
@@ -393,13 +393,13 @@ ValueId PathReader::Resolved(ValueId id, const CallFrame* frame) const {
     const Value& value = facts_.values_store[id];
     if (value.kind != ValueKind::Param) return id;
     const CallFrame* at = frame;
-    while (at != nullptr && at->function != FuncId{value.a}) at = at->caller;
+    while (at != nullptr && at->function != value.function()) at = at->caller;
     if (at == nullptr) {
-      const ValueId assumed = facts_.param(FuncId{value.a}, value.b);
+      const ValueId assumed = facts_.param(value.function(), value.param_index());
       return assumed ? assumed : id;
     }
-    if (value.b >= at->args.size() || !at->args[value.b]) return id;
-    id = at->args[value.b];
+    if (value.param_index() >= at->args.size() || !at->args[value.param_index()]) return id;
+    id = at->args[value.param_index()];
     frame = at->caller;
   }
   return id;
@@ -415,10 +415,10 @@ bool PathReader::IsOpen(ValueId id, const CallFrame* frame) const {
     const Value& value = facts_.values_store[at];
     if (value.kind == ValueKind::Param) {
       const CallFrame* owner = frame;
-      while (owner != nullptr && owner->function != FuncId{value.a}) owner = owner->caller;
+      while (owner != nullptr && owner->function != value.function()) owner = owner->caller;
       if (owner == nullptr) return true;
       // What a caller passes speaks of its own parameters.
-      if (value.b < owner->args.size() && IsOpen(owner->args[value.b], owner->caller)) return true;
+      if (value.param_index() < owner->args.size() && IsOpen(owner->args[value.param_index()], owner->caller)) return true;
       continue;
     }
     for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
@@ -432,24 +432,24 @@ bool PathReader::IsNameOpen(ValueId id, const CallFrame* frame) const {
   const auto kids = facts_.values_store.Kids(id);
   const std::string_view operation = OperationOf(id);
   const bool is_join = operation == "os.path.join" || operation == "joinpath" ||
-                       (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Div);
+                       (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Div);
   if (is_join && !kids.empty()) return IsNameOpen(kids.back(), frame);
   const bool is_sum = operation == "f-string" ||
-                      (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add);
+                      (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add);
   if (is_sum) {
     for (size_t i = kids.size(); i-- > 0;) {
       const Value& part = facts_.values_store[kids[i]];
-      if (part.kind == ValueKind::Str && program_.text(base::NameId{part.a}).find('/') != std::string_view::npos) return false;
+      if (part.kind == ValueKind::Str && program_.text(part.name()).find('/') != std::string_view::npos) return false;
       if (IsOpen(kids[i], frame)) return true;
     }
     return false;
   }
-  const bool is_percent = value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mod;
+  const bool is_percent = value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mod;
   if ((is_percent || operation == "format") && !kids.empty()) return IsFilledNameOpen(kids[0], kids.subspan(1), is_percent, frame);
   if (value.kind == ValueKind::Select) return IsNameOpen(kids[1], frame) || IsNameOpen(kids[2], frame);
   if (value.kind == ValueKind::Param) {
     for (const CallFrame* at = frame; at != nullptr; at = at->caller) {
-      if (at->function == FuncId{value.a}) return value.b < at->args.size() && IsNameOpen(at->args[value.b], at->caller);
+      if (at->function == value.function()) return value.param_index() < at->args.size() && IsNameOpen(at->args[value.param_index()], at->caller);
     }
     return true;
   }
@@ -465,7 +465,7 @@ bool PathReader::IsFilledNameOpen(ValueId format, std::span<const ValueId> parts
   if (!resolved || facts_.values_store[resolved].kind != ValueKind::Str) {
     return IsOpen(format, frame) || std::ranges::any_of(items, [&](ValueId item) { return IsOpen(item, frame); });
   }
-  const std::string_view text = program_.text(base::NameId{facts_.values_store[resolved].a});
+  const std::string_view text = program_.text(facts_.values_store[resolved].name());
   bool is_open = false;
   size_t item = 0;
   for (size_t at = 0; at != std::string_view::npos; ++item) {
@@ -484,7 +484,7 @@ std::string PathReader::Spell(ValueId id, const CallFrame* frame, int depth) con
   const ValueId known = Resolved(id, frame);
   const Value& value = facts_.values_store[known];
   const auto kids = facts_.values_store.Kids(known);
-  if (value.kind == ValueKind::Str) return std::string(program_.text(base::NameId{value.a}));
+  if (value.kind == ValueKind::Str) return std::string(program_.text(value.name()));
   if (value.kind == ValueKind::Int) return std::to_string(IntOf(value));
   const std::string_view operation = OperationOf(known);
   // `args.tag`: whatever object the arguments are called in another function.

@@ -113,7 +113,7 @@ std::vector<FilePath> FileUses::PathsOf(const FileUse& use) {
   for (size_t i = 0; i < count; ++i) {
     if (paths[i].pieces.size() != 1 || !paths[i].pieces[0].hole) continue;
     const variation::Value& hole = facts_.values_store[paths[i].pieces[0].hole];
-    const base::NameId name = hole.kind == ValueKind::Derived && hole.kid_count == 1 ? facts_.values_store.OperationOf(hole.a) : base::NameId();
+    const base::NameId name = hole.kind == ValueKind::Derived && hole.kid_count == 1 ? facts_.values_store.OperationOf(hole) : base::NameId();
     const auto stored = name ? options_.find(name) : options_.end();
     if (stored == options_.end()) continue;
     const std::vector<bool>& program = ProgramOf(program_.funcs[use.site().function].module);
@@ -149,7 +149,7 @@ void FileUses::Add(const KnownCall& call, const knowledge::RoleOf& role) {
   size_t added = 0;
   Follow(use, {{call.function, call.expr}}, nullptr, added);
   if (use.act != FileAct::List || !result || facts_.values_store[result].kind != ValueKind::Unknown) return;
-  std::vector<size_t>& listing = listings_[facts_.values_store[result].a];
+  std::vector<size_t>& listing = listings_[facts_.values_store[result].symbol()];
   for (size_t i = first; i < uses_.size(); ++i) listing.push_back(i);
 }
 
@@ -207,7 +207,7 @@ FileAct FileUses::ActOf(const KnownCall& call, Role role) const {
     case Role::WriteLog: {
       // `FileHandler(path, mode="w")` empties what the other ranks have written.
       const ValueId mode = index_.Arg(call, "mode") ? index_.Arg(call, "mode") : index_.Arg(call, "filemode");
-      const bool empties = mode && facts_.values_store[mode].kind == ValueKind::Str && program_.text(base::NameId{facts_.values_store[mode].a}).starts_with("w");
+      const bool empties = mode && facts_.values_store[mode].kind == ValueKind::Str && program_.text(facts_.values_store[mode].name()).starts_with("w");
       return empties ? FileAct::Write : FileAct::WriteLog;
     }
     case Role::ListFiles:
@@ -297,7 +297,7 @@ std::vector<FilePath> FileUses::ListingsOf(const FileUse& use, const PathPiece& 
     const variation::Value& value = facts_.values_store[at];
     const auto kids = facts_.values_store.Kids(at);
     work.insert(work.end(), kids.begin(), kids.end());
-    const auto listing = value.kind == ValueKind::Unknown ? listings_.find(value.a) : listings_.end();
+    const auto listing = value.kind == ValueKind::Unknown ? listings_.find(value.symbol()) : listings_.end();
     if (listing == listings_.end()) continue;
     for (const size_t i : listing->second) patterns.push_back(uses_[i].path);
   }

@@ -12,17 +12,17 @@ constexpr std::string_view kBuiltIn = "builtins.";
 
 bool AsksOnly(const binding::Program& program, const variation::Facts& facts, ValueId callee) {
   const bool is_external = callee && facts.values_store[callee].kind == ValueKind::External;
-  return is_external && program.text(base::NameId{facts.values_store[callee].a}).starts_with(kBuiltIn);
+  return is_external && program.text(facts.values_store[callee].name()).starts_with(kBuiltIn);
 }
 
 // A class, or some in a list.
 void Add(const variation::ValueStore& store, FuncId by, ValueId value, std::vector<HandedClass>& found) {
   if (!value) return;
   const variation::Value& node = store[value];
-  if (node.kind == ValueKind::Class) found.push_back({by, binding::ClassId{node.a}});
+  if (node.kind == ValueKind::Class) found.push_back({by, node.class_id()});
   if (node.kind != ValueKind::Tuple) return;
   for (const ValueId item : store.Kids(value)) {
-    if (item && store[item].kind == ValueKind::Class) found.push_back({by, binding::ClassId{store[item].a}});
+    if (item && store[item].kind == ValueKind::Class) found.push_back({by, store[item].class_id()});
   }
 }
 

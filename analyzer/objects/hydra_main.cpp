@@ -15,7 +15,7 @@ ir::ExprId HydraMainOf(const binding::Program& program, const variation::Facts& 
   for (const ir::ExprId decorator : program.function(function).decorators) {
     const ir::ExprId maker = module[decorator].kind == ir::ExprKind::Call ? ir::CalleeOf(module[decorator]) : decorator;
     const variation::ValueId value = facts.value(module_id, maker);
-    const bool is_main = value && facts.values_store[value].kind == ValueKind::External && program.text(base::NameId{facts.values_store[value].a}) == kHydraMain;
+    const bool is_main = value && facts.values_store[value].kind == ValueKind::External && program.text(facts.values_store[value].name()) == kHydraMain;
     if (is_main) return decorator;
   }
   return {};
@@ -38,7 +38,7 @@ std::optional<HydraConfig> HydraConfigOf(const binding::Program& program, const 
     const ValueKind kind = value ? facts.values_store[value].kind : ValueKind::Unknown;
     if (kind == ValueKind::None) continue;
     if (kind != ValueKind::Str) return std::nullopt;
-    (is_folder ? config.folder : config.name) = program.text(base::NameId{facts.values_store[value].a});
+    (is_folder ? config.folder : config.name) = program.text(facts.values_store[value].name());
   }
   return config.name.empty() ? std::nullopt : std::optional(config);
 }

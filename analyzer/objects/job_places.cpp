@@ -52,7 +52,7 @@ JobPlaces::JobPlaces(const binding::Program& program, const knowledge::Knowledge
       return is_init || entry.Has(knowledge::Role::StartsWithIndex) || std::ranges::any_of(knowledge.LaunchSigns(entry.name), is_sign);
     }
     const bool is_external = call.callee && facts.values_store[call.callee].kind == variation::ValueKind::External;
-    return is_external && std::ranges::any_of(knowledge.LaunchSigns(base::NameId{facts.values_store[call.callee].a}), is_sign);
+    return is_external && std::ranges::any_of(knowledge.LaunchSigns(facts.values_store[call.callee].name()), is_sign);
   };
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {
     for (const auto& [expr, call] : facts.functions[FuncId{f}].calls) {

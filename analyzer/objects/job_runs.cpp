@@ -133,7 +133,7 @@ void JobRuns::NoteStarters(const variation::Facts& facts) {
       if (role.role != knowledge::Role::StartProcesses && role.role != knowledge::Role::StartsWithIndex) continue;
       const ValueId target = index_.Arg(call, program_.text(role.param));
       const bool is_function = target && facts.values_store[target].kind == variation::ValueKind::Function;
-      const bool is_helper = role.role == knowledge::Role::StartProcesses && is_function && !launch_.MakesJob(FuncId{facts.values_store[target].a});
+      const bool is_helper = role.role == knowledge::Role::StartProcesses && is_function && !launch_.MakesJob(facts.values_store[target].function());
       if (is_helper) continue;
       for (const Site& site : index_.WaysTo({call.function, call.expr})) start_ranks_[site.function.index] = true;
     }
@@ -146,7 +146,7 @@ void JobRuns::NoteHandedOver(const variation::Facts& facts) {
     for (const auto& [expr, call] : facts.functions[program_.func(ir::ModuleId{m}, ir::kTopLevel)].calls) {
       if (call.kind != variation::CallKind::External) continue;
       for (const ValueId arg : facts.args(call)) {
-        if (arg && facts.values_store[arg].kind == variation::ValueKind::Function) handed_over_[facts.values_store[arg].a] = true;
+        if (arg && facts.values_store[arg].kind == variation::ValueKind::Function) handed_over_[facts.values_store[arg].function().index] = true;
       }
     }
   }
@@ -160,7 +160,7 @@ void JobRuns::NoteGivers(const variation::Facts& facts) {
       for (const ValueId arg : facts.args(call)) AddGiven(facts.values_store, function, arg, 0);
       const bool is_made = call.kind == variation::CallKind::Construct && call.callee &&
                            facts.values_store[call.callee].kind == variation::ValueKind::Class;
-      if (is_made) AddMethods(function, binding::ClassId{facts.values_store[call.callee].a});
+      if (is_made) AddMethods(function, facts.values_store[call.callee].class_id());
     }
   }
   // `trainer.add_callback(Saver)`
@@ -174,7 +174,7 @@ void JobRuns::AddGiven(const variation::ValueStore& store, FuncId by, ValueId va
   const variation::Value& node = store[value];
   if (node.kind == variation::ValueKind::Function) {
     // What a decorator makes of it may be run by one rank (`@main_process`).
-    if (program_.function(FuncId{node.a}).decorators.empty()) givers_[node.a].push_back(by);
+    if (program_.function(node.function()).decorators.empty()) givers_[node.function().index].push_back(by);
     return;
   }
   const bool holds = node.kind == variation::ValueKind::Tuple || node.kind == variation::ValueKind::Dict ||

@@ -17,7 +17,7 @@ std::optional<bool> KnownTests::Truth(ValueId condition, int depth) const {
   if (const std::optional<bool> claimed = Claimed(condition)) return claimed;
   const variation::ValueStore& store = facts_.values_store;
   const variation::Value& node = store[condition];
-  if (node.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(node.op) == ir::UnaryOp::Not) {
+  if (node.is_not()) {
     const std::optional<bool> inner = Truth(store.Kids(condition)[0], depth + 1);
     return inner ? std::optional(!*inner) : std::nullopt;
   }
@@ -40,7 +40,7 @@ std::optional<bool> KnownTests::Claimed(ValueId condition) const {
   ValueId left, right;
   bool asks_for_same = true;
   if (store[condition].kind == ValueKind::Compare) {
-    const auto op = static_cast<ir::CompareOp>(store[condition].op);
+    const auto op = store[condition].compare_op();
     asks_for_same = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
     const auto kids = store.Kids(condition);
     const bool is_equality = asks_for_same || op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
@@ -76,7 +76,7 @@ bool KnownTests::MayHold(ValueId value, const std::function<bool(ValueId)>& is_i
       if (truth != true) work.push_back(kids[2]);
       continue;
     }
-    if (node.kind == ValueKind::Param) work.push_back(facts_.param(FuncId{node.a}, node.b));
+    if (node.kind == ValueKind::Param) work.push_back(facts_.param(node.function(), node.param_index()));
     work.insert(work.end(), kids.begin(), kids.end());
   }
   return false;

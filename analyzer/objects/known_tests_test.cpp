@@ -17,7 +17,7 @@ class KnownTestsTest : public ObjectsTest {
     const ValueId value = facts().value(ir::ModuleId{0}, asked.expr);
     return tests.MayHold(value, [&](ValueId part) {
       const variation::Value& is = facts().values_store[part];
-      return is.kind == variation::ValueKind::Int && is.a == 77;
+      return is.count() == 77u;
     });
   }
 };

@@ -184,7 +184,7 @@ class Solver {
     for (const ValueId arg : facts_.args(call)) AddHandedOver(function, arg, 0);
     const bool is_made = call.kind == variation::CallKind::Construct && call.callee &&
                          facts_.values_store[call.callee].kind == ValueKind::Class;
-    if (is_made) AddMade(function, binding::ClassId{facts_.values_store[call.callee].a});
+    if (is_made) AddMade(function, facts_.values_store[call.callee].class_id());
   }
 
   // Functions that are passed as values, in a table or bound to some of their arguments.
@@ -192,7 +192,7 @@ class Solver {
     constexpr int kDeepest = 3;
     if (!value || depth > kDeepest) return;
     const variation::Value& node = facts_.values_store[value];
-    if (node.kind == ValueKind::Function) return AddEdge(function.index, FuncId{node.a});
+    if (node.kind == ValueKind::Function) return AddEdge(function.index, node.function());
     const bool holds = node.kind == ValueKind::Tuple || node.kind == ValueKind::Dict || node.kind == ValueKind::Partial;
     if (!holds) return;
     for (const ValueId kid : facts_.values_store.Kids(value)) AddHandedOver(function, kid, depth + 1);
@@ -214,7 +214,7 @@ class Solver {
     for (const KnownCall& call : FindLightningCalls(program_, index_).runs) {
       const ValueId model = index_.Arg(call, "model");
       if (model && facts_.values_store[model].kind == ValueKind::Instance) {
-        AddMade(call.function, binding::ClassId{facts_.values_store[model].a});
+        AddMade(call.function, facts_.values_store[model].class_id());
         continue;
       }
       for (const binding::ClassId each : unmade) AddMade(call.function, each);

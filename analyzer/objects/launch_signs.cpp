@@ -75,7 +75,7 @@ class Finder {
     }
     const ValueId callee = facts_.value(module_id, ir::CalleeOf(module[call]));
     if (callee && facts_.values_store[callee].kind == ValueKind::External) {
-      signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(base::NameId{facts_.values_store[callee].a}));
+      signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(facts_.values_store[callee].name()));
     }
     // `Trainer(devices=1)` makes a job of one, and another call beside it perhaps a larger one.
     if ((signs & kJobOfOne) != 0) signs &= static_cast<LaunchSigns>(~(kMakesJob | kJoinsJob));
@@ -95,7 +95,7 @@ class Finder {
     const auto kids = facts_.values_store.Kids(table);
     for (size_t i = 0; i + 1 < kids.size(); i += 2) {
       if (!kids[i] || facts_.values_store[kids[i]].kind != ValueKind::Str) continue;
-      for (const knowledge::LaunchSign& sign : knowledge_.LaunchSignsOfKeyword(base::NameId{facts_.values_store[kids[i]].a})) {
+      for (const knowledge::LaunchSign& sign : knowledge_.LaunchSignsOfKeyword(facts_.values_store[kids[i]].name())) {
         if (IsOneOf(sign, kids[i + 1])) Add(function, SignOf(sign.run_by, true) | kAsksForOne);
       }
     }
@@ -157,7 +157,7 @@ class Finder {
   // `rank` of `str(rank)`.
   ValueId AsNumber(ValueId value) const {
     if (!value || facts_.values_store[value].kind != ValueKind::Derived) return value;
-    const base::NameId operation = facts_.values_store.OperationOf(facts_.values_store[value].a);
+    const base::NameId operation = facts_.values_store.OperationOf(facts_.values_store[value]);
     const bool is_text = operation && program_.text(operation) == "builtins.str" && facts_.values_store[value].kid_count == 1;
     return is_text ? facts_.values_store.Kids(value)[0] : value;
   }
@@ -186,7 +186,7 @@ class Finder {
     if (!key) return;
     const ValueId value = facts_.value(program_.funcs[function].module, key);
     const bool is_text = value && facts_.values_store[value].kind == ValueKind::Str;
-    if (is_text && knowledge_.FindEnvironment(base::NameId{facts_.values_store[value].a}) != nullptr) Add(function, kReadsRanks);
+    if (is_text && knowledge_.FindEnvironment(facts_.values_store[value].name()) != nullptr) Add(function, kReadsRanks);
   }
 
   static ir::ExprId FirstArg(const ir::Module& module, ir::ExprId call) {

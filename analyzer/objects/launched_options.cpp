@@ -60,7 +60,7 @@ bool LaunchedOptions::IsAlways(ir::ModuleId module, ValueId value, int64_t numbe
     case ValueKind::Int:
       return values_.Int(value) == number;
     case ValueKind::Param: {
-      const std::vector<ValueId> passed = Passed(FuncId{node.a}, node.b);
+      const std::vector<ValueId> passed = Passed(node.function(), node.param_index());
       return !passed.empty() && std::ranges::all_of(passed, is_always);
     }
     case ValueKind::Select: {
@@ -85,7 +85,7 @@ std::vector<ValueId> LaunchedOptions::Passed(FuncId function, uint32_t param) co
 std::vector<LaunchedOptions::Declaration> LaunchedOptions::DeclarationsOf(ir::ModuleId module, ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
   if (node.kind != ValueKind::Derived || node.kid_count != 1) return {};
-  const base::NameId name = facts_.values_store.OperationOf(node.a);
+  const base::NameId name = facts_.values_store.OperationOf(node);
   const auto declared = name ? declared_.find(name) : declared_.end();
   if (declared == declared_.end()) return {};
   const std::vector<ir::ModuleId> near = neighbourhood_.Of(module);
@@ -115,7 +115,7 @@ bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t num
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
   const auto is_usual = [&](const Declaration& each) { return values_.Int(each.usual) == number; };
   return !declarations.empty() && std::ranges::all_of(declarations, is_usual) &&
-         !IsGivenElse(module, program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a)), number);
+         !IsGivenElse(module, program_.text(facts_.values_store.OperationOf(facts_.values_store[value])), number);
 }
 
 template <class IsWanted>
@@ -144,7 +144,7 @@ bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, in
 std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId value) const {
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
   if (declarations.empty()) return {};
-  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value].a));
+  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
   std::set<std::string> texts;
   bool is_left = false;
   const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });

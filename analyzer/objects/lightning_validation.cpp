@@ -20,7 +20,7 @@ bool LightningValidation::IsOf(const KnownCall& run, binding::ClassId owner) con
   return std::ranges::any_of(values_.Leaves(index_.Arg(run, "model")), [&](ValueId leaf) {
     const variation::Value& value = facts_.values_store[leaf];
     if (value.kind != variation::ValueKind::Instance) return false;
-    const auto& mro = program_.classes[binding::ClassId{value.a}].mro;
+    const auto& mro = program_.classes[value.class_id()].mro;
     return std::ranges::find(mro, owner) != mro.end();
   });
 }

@@ -18,7 +18,7 @@ std::vector<ValueId> GoneOver(const binding::Program& program, const variation::
   const variation::Value& value = facts.values_store[object];
   const base::NameId name = program.names->Find("__iter__");
   if (value.kind != ValueKind::Instance || !name) return {};
-  const binding::ClassId owner{value.a};
+  const binding::ClassId owner = value.class_id();
   if (!program.FindMethod(owner, name) || !program.classes[owner].external_bases.empty()) return {};
   std::vector<ValueId> inner;
   for (const ValueId passed : index.MadeWith(owner)) {
@@ -70,7 +70,7 @@ std::vector<LoaderLoop> LoopsByMethod(const binding::Program& program, const var
       const std::vector<ir::StmtId> around = index.LoopsAround({function, asked});
       const bool is_made_inside = !around.empty() && module[around.front()].begin < module[made].begin;
       if (around.empty() || is_made_inside) continue;
-      const binding::ClassId owner{facts.values_store[object].a};
+      const binding::ClassId owner = facts.values_store[object].class_id();
       if (!AsksForNext(program, index, program.FindMethod(owner, ir::AttrOf(callee)))) continue;
       loops.push_back({.iterable = {function, ir::ArgAt(module, module[made], 0).value}, .loop = around.front(), .loader = {}});
       break;
@@ -130,13 +130,13 @@ void Loading::AddLoopsByCaller(const LoaderLoop& loop, ValueId param) {
   const FuncId function = loop.iterable.function;
   if (!loop.hands_on || !param || facts_.values_store[param].kind != ValueKind::Param) return;
   const variation::Value value = facts_.values_store[param];
-  if (FuncId{value.a} != function || !LoadersIn(param).empty()) return;
+  if (value.function() != function || !LoadersIn(param).empty()) return;
   for (const Site& caller : index_.CallersOf(function)) {
     // A generator runs where somebody asks it for the next item.
     const variation::CallFact* call = facts_.call(caller.function, caller.expr);
     if (call == nullptr || call->function != function) call = facts_.iteration(caller.function, caller.expr);
-    if (call == nullptr || call->function != function || value.b >= facts_.args(*call).size()) continue;
-    for (const ValueId loader : LoadersIn(facts_.args(*call)[value.b])) {
+    if (call == nullptr || call->function != function || value.param_index() >= facts_.args(*call).size()) continue;
+    for (const ValueId loader : LoadersIn(facts_.args(*call)[value.param_index()])) {
       LoaderLoop of_caller = loop;
       of_caller.loader = loader;
       of_caller.caller = caller;
@@ -153,12 +153,12 @@ void Loading::AddLoopsByWay(const LoaderLoop& loop, ValueId iterable) {
   ValueId param;
   values_.AnyPart(iterable, [&](ValueId part) {
     const variation::Value& value = facts_.values_store[part];
-    if (value.kind == ValueKind::Param && FuncId{value.a} == function) param = part;
+    if (value.kind == ValueKind::Param && value.function() == function) param = part;
     return static_cast<bool>(param);
   });
   if (!param) return;
   for (const Site& caller : index_.CallersOf(function)) {
-    const ValueId passed = index_.PassedBy(caller, function, facts_.values_store[param].b);
+    const ValueId passed = index_.PassedBy(caller, function, facts_.values_store[param].param_index());
     if (!passed || caller.function == function) continue;
     LoaderLoop of_caller = loop;
     of_caller.way.push_back(caller);
@@ -201,7 +201,7 @@ bool Loading::IsView(const ir::Module& module, ir::ExprId iterable) const {
 bool Loading::IsYielded(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
   const auto kids = facts_.values_store.Kids(value);
-  const base::NameId name = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  const base::NameId name = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
   const bool is_element = name && (program_.text(name) == "element" || program_.text(name).ends_with(".__iter__"));
   return is_element && std::ranges::any_of(kids, [&](ValueId kid) { return kid && !LoadersIn(kid).empty(); });
 }
@@ -288,7 +288,7 @@ bool Loading::IsEndless(ValueId iterator) const {
   for (int depth = 0; iterator && depth < kDeepest; ++depth) {
     const std::vector<ValueId> leaves = values_.Leaves(iterator);
     const variation::Value& value = facts_.values_store[leaves.front()];
-    const base::NameId name = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId::None();
+    const base::NameId name = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId::None();
     if (name && program_.text(name) == "itertools.cycle") return true;
     const bool goes_on = name && (program_.text(name) == "builtins.iter" || program_.text(name) == "builtins.enumerate") && value.kid_count > 0;
     iterator = goes_on ? facts_.values_store.Kids(leaves.front())[0] : ValueId::None();
@@ -336,7 +336,7 @@ std::vector<Site> Loading::MadeAt(ValueId object) const {
 // `loaders[phase]` of a dictionary that is known: what it holds under any key.
 std::vector<ValueId> Loading::OneOfItems(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
-  const base::NameId name = facts_.values_store.OperationOf(node.a);
+  const base::NameId name = facts_.values_store.OperationOf(node);
   if (!name || program_.text(name) != "[]" || node.kid_count != 2) return {};
   std::vector<ValueId> items;
   for (const ValueId container : values_.Leaves(facts_.values_store.Kids(value)[0])) {
@@ -410,8 +410,8 @@ bool Loading::DealsOut(ValueId sampler) const {
     std::vector<ValueId> made_with;
     const auto deals = [&](ValueId part) {
       const variation::Value& value = facts_.values_store[part];
-      if (value.kind == ValueKind::Instance && classes.insert(value.a).second) {
-        std::ranges::copy_if(index_.MadeWith(binding::ClassId{value.a}), std::back_inserter(made_with), [](ValueId arg) { return static_cast<bool>(arg); });
+      if (value.kind == ValueKind::Instance && classes.insert(value.class_id().index).second) {
+        std::ranges::copy_if(index_.MadeWith(value.class_id()), std::back_inserter(made_with), [](ValueId arg) { return static_cast<bool>(arg); });
       }
       return IsDistributedSampler(part);
     };

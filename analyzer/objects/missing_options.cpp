@@ -42,7 +42,7 @@ bool MissingOptions::IsParsed(ValueId value) const {
 
 // What a value is the result of.
 std::string_view MissingOptions::MadeBy(ValueId value) const {
-  const base::NameId made_by = values_[value].kind == ValueKind::Derived ? facts_.values_store.OperationOf(values_[value].a) : base::NameId();
+  const base::NameId made_by = values_[value].kind == ValueKind::Derived ? facts_.values_store.OperationOf(values_[value]) : base::NameId();
   return made_by ? program_.text(made_by) : std::string_view();
 }
 
@@ -152,7 +152,7 @@ bool MissingOptions::IsUnseen(ir::ModuleId module, ir::ExprId callee) const {
   if (!called) return true;
   const variation::Value& value = values_[called];
   // A library may write into what it is handed (`timm.utils.init_distributed_device(args)`); Python's own functions do not.
-  const bool is_of_python = value.kind == ValueKind::External && program_.text(base::NameId{value.a}).starts_with("builtins.");
+  const bool is_of_python = value.kind == ValueKind::External && program_.text(value.name()).starts_with("builtins.");
   return !is_of_python && value.kind != ValueKind::Function && value.kind != ValueKind::Class && value.kind != ValueKind::BoundExternal;
 }
 

@@ -36,7 +36,7 @@ HasBuffers ModuleBuffers::Of(ValueId model) const {
 HasBuffers ModuleBuffers::OfOne(ValueId model, Visit& visit) const {
   const Value& value = facts_.values_store[model];
   if (value.kind == ValueKind::None) return HasBuffers::No;
-  if (value.kind == ValueKind::Instance) return OfClass(binding::ClassId{value.a}, visit);
+  if (value.kind == ValueKind::Instance) return OfClass(value.class_id(), visit);
   if (value.kind != ValueKind::Object) return HasBuffers::Unknown;
   HasBuffers has = OfLibraryClass(values_.ClassOf(model));
   for (const ValueId part : facts_.values_store.Kids(model)) has = Join(has, OfPart(part, visit));
@@ -50,7 +50,7 @@ HasBuffers ModuleBuffers::OfPart(ValueId part, Visit& visit) const {
   for (const ValueId leaf : values_.Leaves(part)) {
     const Value& value = facts_.values_store[leaf];
     const bool is_layer = value.kind == ValueKind::Instance || (value.kind == ValueKind::Object && values_.IsA(leaf, "torch.nn.Module"));
-    const base::NameId operation = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId::None();
+    const base::NameId operation = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId::None();
     const bool is_made_of_items = operation && (program_.text(operation) == "{}" || program_.text(operation) == "for");
     if (is_layer) has = Join(has, OfOne(leaf, visit));
     if (value.kind != ValueKind::Tuple && value.kind != ValueKind::Dict && !is_made_of_items) continue;
@@ -96,7 +96,7 @@ bool ModuleBuffers::IsHandedLayerWithBuffers(FuncId function) const {
     const ValueId handed = facts_.param(function, i);
     for (const ValueId leaf : handed ? values_.Leaves(handed) : std::vector<ValueId>()) {
       const Value& value = facts_.values_store[leaf];
-      if (value.kind == ValueKind::External && OfLibraryName(base::NameId{value.a}) == HasBuffers::Yes) return true;
+      if (value.kind == ValueKind::External && OfLibraryName(value.name()) == HasBuffers::Yes) return true;
     }
   }
   return false;
@@ -130,7 +130,7 @@ HasBuffers ModuleBuffers::OfCall(FuncId caller, ir::ExprId expr, const CallFact&
       return OfFunction(call.function, visit);
     case CallKind::Construct:
       return call.callee && facts_.values_store[call.callee].kind == ValueKind::Class
-                 ? OfClass(binding::ClassId{facts_.values_store[call.callee].a}, visit)
+                 ? OfClass(facts_.values_store[call.callee].class_id(), visit)
                  : HasBuffers::Unknown;
     case CallKind::External:
     case CallKind::Deferred:
@@ -141,9 +141,9 @@ HasBuffers ModuleBuffers::OfCall(FuncId caller, ir::ExprId expr, const CallFact&
   HasBuffers has = HasBuffers::No;
   for (const ValueId leaf : values_.Leaves(call.callee)) {
     const Value& callee = facts_.values_store[leaf];
-    if (callee.kind == ValueKind::External) has = Join(has, OfLibraryName(base::NameId{callee.a}));
-    else if (callee.kind == ValueKind::Class) has = Join(has, OfClass(binding::ClassId{callee.a}, visit));
-    else if (callee.kind == ValueKind::Function) has = Join(has, OfFunction(FuncId{callee.a}, visit));
+    if (callee.kind == ValueKind::External) has = Join(has, OfLibraryName(callee.name()));
+    else if (callee.kind == ValueKind::Class) has = Join(has, OfClass(callee.class_id(), visit));
+    else if (callee.kind == ValueKind::Function) has = Join(has, OfFunction(callee.function(), visit));
     else if (!IsConstructorOfBase(callee)) has = Join(has, HasBuffers::Unknown);
   }
   return has;
@@ -151,7 +151,7 @@ HasBuffers ModuleBuffers::OfCall(FuncId caller, ir::ExprId expr, const CallFact&
 
 // `super().__init__()`: what the bases have is asked of them.
 bool ModuleBuffers::IsConstructorOfBase(const Value& callee) const {
-  const base::NameId name = callee.kind == ValueKind::Derived ? facts_.values_store.OperationOf(callee.a) : base::NameId::None();
+  const base::NameId name = callee.kind == ValueKind::Derived ? facts_.values_store.OperationOf(callee) : base::NameId::None();
   return name && program_.text(name) == "__init__";
 }
 

@@ -46,7 +46,7 @@ bool ModuleUses::IsModule(ValueId value) const {
   if (values_.IsA(value, "torch.nn.Module")) return true;
   const variation::Value& node = facts_.values_store[value];
   if (node.kind != ValueKind::Instance) return false;
-  const auto& bases = program_.classes[binding::ClassId{node.a}].external_bases;
+  const auto& bases = program_.classes[node.class_id()].external_bases;
   return std::ranges::any_of(bases, [&](base::NameId base) { return program_.text(base).ends_with("Module"); });
 }
 
@@ -71,7 +71,7 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::Cla
       }
     }
     if (value.kind != ValueKind::Instance || !IsModule(leaf)) continue;
-    const binding::ClassId class_id{value.a};
+    const binding::ClassId class_id = value.class_id();
     if (std::ranges::find(seen, class_id) != seen.end()) continue;
     seen.push_back(class_id);
     if (std::ranges::any_of(FieldsOf(class_id), [&](const Field& field) { return HoldsParameters(field.value, 0, seen); })) return true;
@@ -88,7 +88,7 @@ bool ModuleUses::IsOfLibrary(ValueId value) const {
   if (!value) return false;
   return std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
     const variation::Value& node = facts_.values_store[leaf];
-    const base::NameId made_by = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId::None();
+    const base::NameId made_by = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId::None();
     return made_by && !program_.text(made_by).starts_with("builtins.");
   });
 }
@@ -197,7 +197,7 @@ void ModuleUses::AddNamedField(FuncId method, ir::ExprId call, std::vector<Field
 // The name that a text is; none where it is put together at run time.
 base::NameId ModuleUses::NameIn(ir::ModuleId module, ir::ExprId text) const {
   const ValueId value = facts_.value(module, text);
-  return value && facts_.values_store[value].kind == ValueKind::Str ? base::NameId{facts_.values_store[value].a} : base::NameId::None();
+  return value && facts_.values_store[value].kind == ValueKind::Str ? facts_.values_store[value].name() : base::NameId::None();
 }
 
 bool ModuleUses::IsSelf(FuncId method, ir::ExprId expr) const {
@@ -344,15 +344,15 @@ void ModuleUses::AddMadeByCall(const Site& call, const variation::CallFact& fact
   }
   for (const ValueId leaf : fact.callee ? values_.Leaves(fact.callee) : std::vector<ValueId>()) {
     const variation::Value& callee = facts_.values_store[leaf];
-    if (callee.kind == ValueKind::Class) AddClass(binding::ClassId{callee.a}, owner, made);
-    else if (callee.kind == ValueKind::Function) AddMade(FuncId{callee.a}, owner, made);
+    if (callee.kind == ValueKind::Class) AddClass(callee.class_id(), owner, made);
+    else if (callee.kind == ValueKind::Function) AddMade(callee.function(), owner, made);
     else if (IsOfUnknownModule(leaf) && !IsDropped(call)) made.has_unknown = true;
   }
 }
 
 void ModuleUses::AddClassOf(ValueId value, binding::ClassId owner, Made& made) const {
   for (const ValueId leaf : value ? values_.Leaves(value) : std::vector<ValueId>()) {
-    if (facts_.values_store[leaf].kind == ValueKind::Instance && IsModule(leaf)) AddClass(binding::ClassId{facts_.values_store[leaf].a}, owner, made);
+    if (facts_.values_store[leaf].kind == ValueKind::Instance && IsModule(leaf)) AddClass(facts_.values_store[leaf].class_id(), owner, made);
   }
 }
 
@@ -363,7 +363,7 @@ void ModuleUses::AddClass(binding::ClassId part, binding::ClassId owner, Made& m
 // `NonLocalBlock(64)` of a file that was not read: it may have parts that it does not use.
 bool ModuleUses::IsOfUnknownModule(ValueId callee) const {
   const variation::Value& value = facts_.values_store[callee];
-  return value.kind == ValueKind::External && program_.IsUnread(base::NameId{value.a});
+  return value.kind == ValueKind::External && program_.IsUnread(value.name());
 }
 
 // `check(config)`: nobody keeps the result.

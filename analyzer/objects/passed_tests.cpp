@@ -37,9 +37,9 @@ std::optional<bool> PassedTests::Truth(ValueId test) const {
     case ValueKind::None:
       return false;
     case ValueKind::Bool:
-      return value.a != 0;
+      return *value.integer() != 0;
     case ValueKind::Unary: {
-      const std::optional<bool> inner = static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not ? Truth(kids[0]) : std::nullopt;
+      const std::optional<bool> inner = value.unary_op() == ir::UnaryOp::Not ? Truth(kids[0]) : std::nullopt;
       return inner ? std::optional(!*inner) : std::nullopt;
     }
     case ValueKind::And:
@@ -47,7 +47,7 @@ std::optional<bool> PassedTests::Truth(ValueId test) const {
     case ValueKind::Or:
       return std::ranges::any_of(kids, [&](ValueId kid) { return Truth(kid) == true; }) ? std::optional(true) : std::nullopt;
     case ValueKind::Compare:
-      return Compared(static_cast<ir::CompareOp>(value.op), Passed(kids[0]), Passed(kids[1]));
+      return Compared(value.compare_op(), Passed(kids[0]), Passed(kids[1]));
     default:
       return std::nullopt;
   }
@@ -59,7 +59,7 @@ ValueId PassedTests::Passed(ValueId id) const {
     if (!id) return id;
     const variation::Value& value = store_[id];
     if (value.kind != ValueKind::Param) return id;
-    if (FuncId{value.a} == call.function) id = value.b < call.args.size() ? call.args[value.b] : ValueId::None();
+    if (value.function() == call.function) id = value.param_index() < call.args.size() ? call.args[value.param_index()] : ValueId::None();
   }
   return id;
 }
@@ -85,7 +85,7 @@ std::optional<bool> PassedTests::IsIn(ValueId text, ValueId container) const {
   bool found = false;
   for (size_t i = 0; i < kids.size(); i += is_dict ? 2 : 1) {
     if (!kids[i] || store_[kids[i]].kind != ValueKind::Str) return std::nullopt;
-    found = found || store_[kids[i]].a == store_[text].a;
+    found = found || store_[kids[i]].name() == store_[text].name();
   }
   return found;
 }

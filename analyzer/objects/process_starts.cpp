@@ -29,14 +29,14 @@ std::vector<Target> TargetsOf(const variation::Facts& facts, const ProgramIndex&
       if (std::ranges::find(parts, each, &Part::value) == parts.end()) parts.push_back({each, is_passed || is_argument});
     };
     switch (node.kind) {
-      case variation::ValueKind::Function: targets.push_back({FuncId{node.a}, is_passed}); break;
+      case variation::ValueKind::Function: targets.push_back({node.function(), is_passed}); break;
       case variation::ValueKind::Partial: add(kids[0], false); break;
       case variation::ValueKind::Select:
         add(kids[1], false);
         add(kids[2], false);
         break;
       case variation::ValueKind::Param:
-        for (const Site& caller : index.CallersOf(FuncId{node.a})) add(index.PassedBy(caller, FuncId{node.a}, node.b), true);
+        for (const Site& caller : index.CallersOf(node.function())) add(index.PassedBy(caller, node.function(), node.param_index()), true);
         break;
       default: break;
     }

@@ -34,7 +34,7 @@ void ProgramIndex::NoteGiven(ir::ModuleId module_id) {
       if (!value || facts_.values_store[value].kind != variation::ValueKind::Function) continue;
       const ir::StmtId stmt = trees_[module_id.index].StatementOf(call);
       const FuncId by = stmt ? FunctionOf(module_id, stmt) : FuncId::None();
-      if (by) given_to_[FuncId{facts_.values_store[value].a}].push_back({by, call});
+      if (by) given_to_[facts_.values_store[value].function()].push_back({by, call});
     }
   }
 }
@@ -62,7 +62,7 @@ void ProgramIndex::AddCalls(FuncId function, const std::vector<std::pair<ir::Exp
     const bool is_class = fact.kind == variation::CallKind::Construct && fact.callee &&
                           facts_.values_store[fact.callee].kind == variation::ValueKind::Class;
     if (is_class) {
-      std::vector<ValueId>& made_with = made_with_[binding::ClassId{facts_.values_store[fact.callee].a}];
+      std::vector<ValueId>& made_with = made_with_[facts_.values_store[fact.callee].class_id()];
       for (const ValueId arg : facts_.args(fact)) made_with.push_back(arg);
     }
     if (fact.kind != variation::CallKind::Known) continue;
@@ -83,7 +83,7 @@ void ProgramIndex::AddChoice(const Site& site, ValueId callee) {
     return;
   }
   if (value.kind != variation::ValueKind::Function) return;
-  const FuncId function{value.a};
+  const FuncId function = value.function();
   std::vector<Site>& callers = callers_[function];
   if (!callers.empty() && callers.back() == site) return;
   callers.push_back(site);

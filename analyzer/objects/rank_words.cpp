@@ -82,7 +82,7 @@ bool RankWords::MayBeRank(ValueId value, int depth) const {
   constexpr int kDeepest = 4;
   if (!value || depth > kDeepest) return false;
   const variation::Value& node = facts_.values_store[value];
-  if (node.kind == variation::ValueKind::Param) return MayBePassedRank(FuncId{node.a}, node.b, depth + 1);
+  if (node.kind == variation::ValueKind::Param) return MayBePassedRank(node.function(), node.param_index(), depth + 1);
   if (node.kind == variation::ValueKind::Select) {
     return std::ranges::any_of(facts_.values_store.Kids(value).subspan(1), [&](ValueId arm) { return MayBeRank(arm, depth + 1); });
   }
@@ -105,7 +105,7 @@ void RankWords::NoteIndex(const KnownCall& call) {
     if (!started || facts_.values_store[started].kind != variation::ValueKind::Function) continue;
     const auto kids = facts_.values_store.Kids(started);
     const bool is_bound = !kids.empty() && kids[0];
-    indices_.insert({facts_.values_store[started].a, is_bound ? 1 : 0});
+    indices_.insert({facts_.values_store[started].function().index, is_bound ? 1 : 0});
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 using variation::Value;
 using variation::ValueKind;
 
-bool IsBinary(const Value& value, ir::BinaryOp op) { return value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == op; }
+bool IsBinary(const Value& value, ir::BinaryOp op) { return value.kind == ValueKind::Binary && value.binary_op() == op; }
 
 }  // namespace
 
@@ -50,7 +50,7 @@ bool SetSizes::AnyMadeOf(ValueId set, const std::function<bool(ValueId)>& is_so)
     if (is_so(part)) return true;
     const Value& node = facts_.values_store[part];
     if (node.kind != ValueKind::Instance) return false;
-    const auto args = index_.MadeWith(binding::ClassId{node.a});
+    const auto args = index_.MadeWith(node.class_id());
     return std::ranges::any_of(args, [&](ValueId arg) { return arg && values_.AnyPart(arg, is_so); });
   });
 }
@@ -59,7 +59,7 @@ bool SetSizes::IsCappedAtEven(ValueId set) const {
   constexpr int64_t kMostRanks = 8;
   const auto& store = facts_.values_store;
   const auto is_operation = [&](ValueId value, std::string_view operation) {
-    const base::NameId name = store[value].kind == ValueKind::Derived ? store.OperationOf(store[value].a) : base::NameId();
+    const base::NameId name = store[value].kind == ValueKind::Derived ? store.OperationOf(store[value]) : base::NameId();
     return name && program_.text(name) == operation;
   };
   // `items[:n]`
@@ -74,7 +74,7 @@ bool SetSizes::IsCappedAtEven(ValueId set) const {
   return std::ranges::any_of(values_.Leaves(set), [&](ValueId leaf) {
     if (store[leaf].kind != ValueKind::Instance) return is_capped(leaf);
     const base::NameId length = program_.names->Find("__len__");
-    const FuncId method = length ? program_.FindMethod(binding::ClassId{store[leaf].a}, length) : FuncId::None();
+    const FuncId method = length ? program_.FindMethod(store[leaf].class_id(), length) : FuncId::None();
     const ValueId returned = method ? facts_.functions[method].returns : ValueId::None();
     return returned && values_.AnyPart(returned, is_capped);
   });

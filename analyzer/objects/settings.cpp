@@ -66,9 +66,9 @@ Settings::Part Settings::PartOf(ValueId id) const {
     case ValueKind::Derived:
       return PartOf(value);
     case ValueKind::Object:
-      return read_classes_.contains(base::NameId{value.a}) ? Part::Settings : Part::Other;
+      return read_classes_.contains(value.name()) ? Part::Settings : Part::Other;
     case ValueKind::Param:
-      return HydraMainOf(program_, facts_, FuncId{value.a}) ? Part::Settings : Part::Other;
+      return HydraMainOf(program_, facts_, value.function()) ? Part::Settings : Part::Other;
     default:
       return Part::Other;
   }
@@ -76,7 +76,7 @@ Settings::Part Settings::PartOf(ValueId id) const {
 
 // An attribute, an item or what a method yields is made of the object; of a function outside the project the knowledge base tells.
 Settings::Part Settings::PartOf(const variation::Value& derived) const {
-  const base::NameId name = facts_.values_store.OperationOf(derived.a);
+  const base::NameId name = facts_.values_store.OperationOf(derived);
   if (!name) return derived.kid_count > 0 ? Part::MadeOfKids : Part::Other;
   const knowledge::EntryId entry = knowledge_.FindEntry(name);
   if (entry) {

@@ -140,13 +140,13 @@ SettingsPlaces::Places SettingsPlaces::Read(ir::ModuleId module, ValueId value, 
 
 SettingsPlaces::Places SettingsPlaces::ReadParam(ValueId value, int depth) const {
   const variation::Value& node = facts_.values_store[value];
-  const FuncId function{node.a};
+  const FuncId function = node.function();
   if (const std::optional<HydraConfig> config = HydraConfigOf(program_, facts_, function)) {
     const std::string folder(base::FolderOf(program_.infos[program_.funcs[function].module].path));
     return std::vector<SettingsPlace>{{.source = {folder, config->folder, config->name}, .keys = {}}};
   }
   Places all = std::vector<SettingsPlace>();
-  const auto passed = Passed(function, node.b);
+  const auto passed = Passed(function, node.param_index());
   for (const auto& [module, given] : passed) {
     // One that is not known settles it; asking on would follow each circle of calls again and again.
     if (!all) break;
@@ -224,7 +224,7 @@ SettingsPlaces::Names SettingsPlaces::NamesOf(ir::ModuleId module, ValueId value
   const auto kids = facts_.values_store.Kids(value);
   if (node.kind == ValueKind::Param) {
     Names all = std::vector<Named>();
-    const auto passed = Passed(FuncId{node.a}, node.b);
+    const auto passed = Passed(node.function(), node.param_index());
     for (const auto& [from, given] : passed) {
       if (!all) break;
       all = Both(std::move(all), NamesOf(from, given, depth + 1));
@@ -285,14 +285,14 @@ std::optional<std::string> SettingsPlaces::FolderIn(ir::ModuleId module_id, Valu
 const knowledge::Entry* SettingsPlaces::EntryOf(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
   if (node.kind != ValueKind::Derived) return nullptr;
-  const base::NameId name = facts_.values_store.OperationOf(node.a);
+  const base::NameId name = facts_.values_store.OperationOf(node);
   const knowledge::EntryId entry = name ? knowledge_.FindEntry(name) : knowledge::EntryId();
   return entry ? &knowledge_[entry] : nullptr;
 }
 
 base::NameId SettingsPlaces::OperationNameOf(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
-  return node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node.a) : base::NameId();
+  return node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
 }
 
 std::string_view SettingsPlaces::OperationOf(ValueId value) const {
@@ -302,7 +302,7 @@ std::string_view SettingsPlaces::OperationOf(ValueId value) const {
 
 std::string_view SettingsPlaces::TextOf(ValueId value) const {
   const bool is_text = value && facts_.values_store[value].kind == ValueKind::Str;
-  return is_text ? program_.text(base::NameId{facts_.values_store[value].a}) : std::string_view();
+  return is_text ? program_.text(facts_.values_store[value].name()) : std::string_view();
 }
 
 }  // namespace allranks::objects

@@ -25,14 +25,14 @@ bool IsOptionForNodes(std::string_view text) {
 bool AsksForNodes(const binding::Program& program, const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
   if (IsCoordinate(value, knowledge::Coordinate::NodeRank) || IsCoordinate(value, knowledge::Coordinate::NodeCount)) return true;
-  return value.kind == ValueKind::Str && IsOptionForNodes(program.text(base::NameId{value.a}));
+  return value.kind == ValueKind::Str && IsOptionForNodes(program.text(value.name()));
 }
 
 // What Slurm says of ranks, and `rank % torch.cuda.device_count()`: people copy both from one project to the next.
 bool CountsWithNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
-  if (value.kind == ValueKind::Str) return IsSlurmsWordForNodes(knowledge, base::NameId{value.a}, program.text(base::NameId{value.a}));
-  const bool is_rest = value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mod;
+  if (value.kind == ValueKind::Str) return IsSlurmsWordForNodes(knowledge, value.name(), program.text(value.name()));
+  const bool is_rest = value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mod;
   return is_rest && IsCoordinate(values[values.Kids(id)[0]], knowledge::Coordinate::Rank) &&
          IsCoordinate(values[values.Kids(id)[1]], knowledge::Coordinate::LocalWorldSize);
 }

@@ -44,8 +44,8 @@ class Reader {
     const ir::Module& module = program_.modules[module_id];
     Shown shown;
     for (const ValueId value : facts_.exprs[module_id.index]) {
-      if (value && facts_.values_store[value].kind == ValueKind::External) shown.names.insert(NameId{facts_.values_store[value].a});
-      if (value && facts_.values_store[value].kind == ValueKind::Str) shown.texts.insert(NameId{facts_.values_store[value].a});
+      if (value && facts_.values_store[value].kind == ValueKind::External) shown.names.insert(facts_.values_store[value].name());
+      if (value && facts_.values_store[value].kind == ValueKind::Str) shown.texts.insert(facts_.values_store[value].name());
     }
     for (const ir::ExprId expr : index_.ExprsOf(module_id, ir::ExprKind::Attribute)) {
       if (IsStoredAsOff(module_id, expr)) continue;
@@ -162,7 +162,7 @@ class Reader {
       for (size_t i = 0; i + 1 < kids.size(); i += 2) {
         // `**more`
         if (facts_.values_store[kids[i]].kind != ValueKind::Str) return false;
-        if (NameId{facts_.values_store[kids[i]].a} == key) item = kids[i + 1];
+        if (facts_.values_store[kids[i]].name() == key) item = kids[i + 1];
       }
       if (!item) return true;
       config = item;

@@ -185,8 +185,8 @@ bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id
   const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
   if (!object || name.starts_with("__") || std::ranges::binary_search(kMembersOfDictionary, name)) return false;
   const variation::Value& value = facts_.values_store[object];
-  const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value.a) : base::NameId();
-  const bool is_dictionary = value.kind == ValueKind::Dict && value.op != variation::kAttributesOp && value.op != variation::kPlacesOp;
+  const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId();
+  const bool is_dictionary = value.kind == ValueKind::Dict && !value.is_dict(variation::DictKind::Attributes) && !value.is_dict(variation::DictKind::Places);
   if (is_dictionary && IsFieldThatMayBeReplaced(module_id, ir::ObjectOf(module[id]))) return false;
   return is_dictionary || (made_by && program_.text(made_by) == "__dict__");
 }
@@ -199,7 +199,7 @@ bool SureFailures::IsFieldThatMayBeReplaced(ir::ModuleId module_id, ir::ExprId i
   const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
   const ValueKind kind = object ? facts_.values_store[object].kind : ValueKind::Unknown;
   if (kind != ValueKind::Instance && kind != ValueKind::Class) return false;
-  const binding::ClassInfo& info = program_.classes[binding::ClassId{facts_.values_store[object].a}];
+  const binding::ClassInfo& info = program_.classes[facts_.values_store[object].class_id()];
   const auto sets = [&](binding::ClassId each) { return SetsFieldsByName(program_.classes[each].module); };
   return std::ranges::any_of(info.mro, sets) || std::ranges::any_of(info.subclasses, sets);
 }
@@ -269,7 +269,7 @@ FuncId SureFailures::ConstructorOf(ir::ModuleId module_id, ir::ExprId id) const 
   const ir::ExprId callee = ir::CalleeOf(module[id]);
   const variation::ValueId made = facts_.value(module_id, callee);
   if (!made || facts_.values_store[made].kind != ValueKind::Class || module[callee].kind != ir::ExprKind::Name) return FuncId::None();
-  const binding::ClassInfo& info = program_.classes[binding::ClassId{facts_.values_store[made].a}];
+  const binding::ClassInfo& info = program_.classes[facts_.values_store[made].class_id()];
   const ir::Class& written = program_.modules[info.module].classes[info.ir_class];
   const base::NameId called = ir::NameOf(module[callee]);
   const bool is_plain = written.decorators.empty() && std::ranges::none_of(written.bases, [](const ir::Arg& base) { return base.kind == ir::ArgKind::Keyword; });
@@ -356,7 +356,7 @@ bool SureFailures::IsStrictParser(ir::ModuleId module_id, ir::StmtId id) const {
   const ir::Module& module = program_.modules[module_id];
   const variation::ValueId parser = facts_.value(module_id, ir::ObjectOf(module[ir::CalleeOf(module[ir::ValueOf(module[id])])]));
   if (!parser || facts_.values_store[parser].kind != ValueKind::Derived) return false;
-  const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[parser].a);
+  const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[parser]);
   return made_by && program_.text(made_by) == kParser && std::ranges::none_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId expr) {
     for (uint32_t i = 0; i < ir::ArgCount(module, module[expr]); ++i) {
       const ir::Arg arg = ir::ArgAt(module, module[expr], i);
@@ -370,7 +370,7 @@ bool SureFailures::IsStrictParser(ir::ModuleId module_id, ir::StmtId id) const {
 bool SureFailures::IsUnboundName(ir::ModuleId module, ir::ExprId expr) const {
   const variation::ValueId value = facts_.value(module, expr);
   if (!value || facts_.values_store[value].kind != ValueKind::External) return false;
-  const std::string_view text = program_.text(base::NameId{facts_.values_store[value].a});
+  const std::string_view text = program_.text(facts_.values_store[value].name());
   const std::string_view name = program_.text(ir::NameOf(program_.modules[module][expr]));
   if (!text.starts_with(kBuiltins) || text.substr(kBuiltins.size()) != name) return false;
   if (std::ranges::binary_search(kNames, name) || imports_.IsBoundIn(module, ir::NameOf(program_.modules[module][expr]))) return false;
@@ -393,7 +393,7 @@ bool SureFailures::SetsVariableToNumber(ir::ModuleId module_id, const ir::Stmt& 
     if (module[target].kind != ir::ExprKind::Subscript) continue;
     const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[target]));
     if (!object || facts_.values_store[object].kind != ValueKind::External) continue;
-    if (program_.text(base::NameId{facts_.values_store[object].a}) == "os.environ") return true;
+    if (program_.text(facts_.values_store[object].name()) == "os.environ") return true;
   }
   return false;
 }
@@ -408,7 +408,7 @@ bool SureFailures::UnpacksOtherNumber(ir::ModuleId module_id, const ir::Stmt& lo
   const ir::ExprList items = ir::Items(module, target);
   bool is_open = false;
   for (const ir::ExprId item : items) is_open = is_open || module[item].kind == ir::ExprKind::Starred;
-  const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[iterable].a);
+  const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[iterable]);
   return !is_open && made_by && program_.text(made_by) == "builtins.enumerate" && items.size() != 2;
 }
 

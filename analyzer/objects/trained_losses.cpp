@@ -74,7 +74,7 @@ class TrainedLosses::Reader {
     const ValueId value = facts_.value(module_id_, expr);
     if (!value || facts_.values_store.has_param(value)) return false;
     const variation::Value& node = facts_.values_store[value];
-    const bool is_length = node.kind == ValueKind::Derived && facts_.values_store.IsLength(node.a);
+    const bool is_length = node.kind == ValueKind::Derived && facts_.values_store.IsLength(node.symbol());
     return is_length || node.kind == ValueKind::Int || node.kind == ValueKind::Float || node.kind == ValueKind::Coordinate;
   }
 
@@ -166,6 +166,22 @@ class TrainedLosses::Reader {
     origins.has_other = origins.has_other || a.has_other || b.has_other;
   }
 
+  // What is called, where it has a name of its own; else empty.
+  std::string NameOf(const variation::Value& value) const {
+    switch (value.kind) {
+      case ValueKind::External:
+        return "external " + std::string(program_.text(value.name()));
+      case ValueKind::Object:
+        return "object " + std::string(program_.text(value.name())) + " at " + std::to_string(value.site());
+      case ValueKind::Instance:
+        return "instance " + std::to_string(value.class_id().index) + " of " + std::to_string(static_cast<int>(value.origin()));
+      case ValueKind::Param:
+        return "parameter " + std::to_string(value.function().index) + ":" + std::to_string(value.param_index());
+      default:
+        return {};
+    }
+  }
+
   Names NamesOf(ir::ExprId call, FuncId function) const {
     ir::ExprId callee = ir::CalleeOf(module_[call]);
     // `accelerator.unwrap_model(model)(x)` calls what `model(x)` does.
@@ -176,8 +192,7 @@ class TrainedLosses::Reader {
     for (const ValueId leaf : values_.Leaves(facts_.value(module_id_, callee))) {
       const variation::Value& value = facts_.values_store[leaf];
       if (leaf) names.push_back("value " + std::to_string(leaf.index) + args);
-      const bool is_named = value.kind == ValueKind::External || value.kind == ValueKind::Object || value.kind == ValueKind::Instance || value.kind == ValueKind::Param;
-      if (is_named) names.push_back(std::to_string(static_cast<int>(value.kind)) + ":" + std::to_string(value.a) + ":" + std::to_string(value.b) + args);
+      if (const std::string name = NameOf(value); !name.empty()) names.push_back(name + args);
     }
     const ir::Expr& node = module_[callee];
     if (node.kind == ir::ExprKind::Attribute) names.push_back("." + std::string(program_.text(ir::AttrOf(node))) + args);

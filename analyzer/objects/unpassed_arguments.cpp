@@ -35,17 +35,17 @@ bool UnpassedArguments::Fails(const Claim& claim, ValueId value, int depth) cons
   if (IsConstant(facts_.values_store, value)) return IsFalseFor(claim, value);
   const variation::Value& node = facts_.values_store[value];
   if (node.kind != ValueKind::Param) return false;
-  const std::span<const Site> callers = index_.CallersOf(FuncId{node.a});
+  const std::span<const Site> callers = index_.CallersOf(node.function());
   return !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
-    return Fails(claim, index_.PassedBy(caller, FuncId{node.a}, node.b), depth + 1);
+    return Fails(claim, index_.PassedBy(caller, node.function(), node.param_index()), depth + 1);
   });
 }
 
 bool UnpassedArguments::IsFalseFor(const Claim& claim, ValueId constant) const {
   if (claim.equals) return (constant == claim.equals) != claim.holds;
   const variation::Value& value = facts_.values_store[constant];
-  const bool is_false = value.kind == ValueKind::None || (value.kind == ValueKind::Bool && value.a == 0);
-  const bool is_true = value.kind == ValueKind::Bool && value.a != 0;
+  const bool is_false = value.kind == ValueKind::None || (value.kind == ValueKind::Bool && *value.integer() == 0);
+  const bool is_true = value.kind == ValueKind::Bool && *value.integer() != 0;
   return claim.holds ? is_false : is_true;
 }
 

@@ -38,9 +38,9 @@ void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) cons
     for (const ValueId kid : facts_.values_store.Kids(id)) AddLeaves(kid, depth + 1, leaves);
     return;
   }
-  if (value.kind == ValueKind::Derived && value.op == variation::kFieldOp) return AddLeaves(facts_.values_store.Kids(id)[1], depth + 1, leaves);
+  if (value.is_derived(variation::DerivedKind::Field)) return AddLeaves(facts_.values_store.Kids(id)[1], depth + 1, leaves);
   if (value.kind == ValueKind::Param) {
-    const ValueId assumed = facts_.param(variation::FuncId{value.a}, value.b);
+    const ValueId assumed = facts_.param(value.function(), value.param_index());
     if (assumed && assumed != id) return AddLeaves(assumed, depth + 1, leaves);
   }
   if (std::ranges::find(leaves, id) == leaves.end()) leaves.push_back(id);
@@ -55,7 +55,7 @@ bool Values::AnyPart(ValueId value, const std::function<bool(ValueId)>& visit) c
     if (!at || !seen.Add(at.index)) continue;
     if (visit(at)) return true;
     const Value& node = facts_.values_store[at];
-    if (node.kind == ValueKind::Param) work.push_back(facts_.param(variation::FuncId{node.a}, node.b));
+    if (node.kind == ValueKind::Param) work.push_back(facts_.param(node.function(), node.param_index()));
     for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
   }
   return false;
@@ -80,9 +80,9 @@ bool Values::Is(ValueId value, knowledge::Coordinate coordinate) const {
 knowledge::ClassId Values::ClassOf(ValueId id) const {
   if (!id) return {};
   const Value& value = facts_.values_store[id];
-  if (value.kind == ValueKind::Object) return knowledge_.FindClass(base::NameId{value.a});
+  if (value.kind == ValueKind::Object) return knowledge_.FindClass(value.name());
   if (value.kind != ValueKind::Instance) return {};
-  for (const base::NameId base : program_.classes[binding::ClassId{value.a}].external_bases) {
+  for (const base::NameId base : program_.classes[value.class_id()].external_bases) {
     if (const knowledge::ClassId known = knowledge_.FindClass(base)) return known;
   }
   return {};
@@ -97,7 +97,7 @@ bool Values::IsA(ValueId id, std::string_view known_class) const {
     const knowledge::ClassId own = ClassOf(id);
     return own && knowledge_.IsSubclass(own, base);
   }
-  const auto& bases = program_.classes[binding::ClassId{value.a}].external_bases;
+  const auto& bases = program_.classes[value.class_id()].external_bases;
   return std::ranges::any_of(bases, [&](base::NameId each) {
     const knowledge::ClassId known = knowledge_.FindClass(each);
     return known && knowledge_.IsSubclass(known, base);
@@ -124,18 +124,18 @@ bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
   if (!a || !b || depth > kDeepestValue) return false;
   const Value& left = facts_.values_store[a];
   const Value& right = facts_.values_store[b];
-  if (left.kind == ValueKind::Param && right.kind == ValueKind::Param) return left.a != right.a;
+  if (left.kind == ValueKind::Param && right.kind == ValueKind::Param) return left.function() != right.function();
   const auto is_open = [](const Value& value) {
     return value.kind == ValueKind::Param || value.kind == ValueKind::Unknown || value.kind == ValueKind::Select;
   };
   if (is_open(left) || is_open(right)) return true;
-  if (left.kind != right.kind || left.op != right.op || left.a != right.a || left.kid_count != right.kid_count) return false;
+  if (!left.IsOfSameSort(right) || left.kid_count != right.kid_count) return false;
   const auto left_kids = facts_.values_store.Kids(a);
   const auto right_kids = facts_.values_store.Kids(b);
   for (size_t i = 0; i < left_kids.size(); ++i) {
     if (!MayBeSame(left_kids[i], right_kids[i], depth + 1)) return false;
   }
-  return left.kid_count > 0 || left.b == right.b;
+  return left.kid_count > 0 || left.IsAlike(right);
 }
 
 bool Values::IsNone(ValueId value) const { return value && facts_.values_store[value].kind == ValueKind::None; }
@@ -145,7 +145,7 @@ bool Values::IsFalse(ValueId value) const { return value && value == facts_.valu
 std::optional<int64_t> Values::Int(ValueId id) const {
   if (!id || facts_.values_store[id].kind != ValueKind::Int) return std::nullopt;
   const Value& value = facts_.values_store[id];
-  return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a);
+  return *value.integer();
 }
 
 std::optional<int64_t> Values::CountGiven(ValueId value) const {
@@ -155,13 +155,13 @@ std::optional<int64_t> Values::CountGiven(ValueId value) const {
 
 std::string_view Values::Str(ValueId id) const {
   if (!id || facts_.values_store[id].kind != ValueKind::Str) return {};
-  const base::NameId text{facts_.values_store[id].a};
+  const base::NameId text = facts_.values_store[id].name();
   return text ? program_.text(text) : std::string_view();
 }
 
 std::string_view Values::External(ValueId id) const {
   if (!id || facts_.values_store[id].kind != ValueKind::External) return {};
-  return program_.text(base::NameId{facts_.values_store[id].a});
+  return program_.text(facts_.values_store[id].name());
 }
 
 std::optional<int64_t> Values::OnRank(ValueId value, const traces::World& world, uint32_t rank) const {
@@ -186,7 +186,7 @@ std::optional<bool> Values::TestOnRank(ValueId id, const traces::World& world, u
   if (!id || depth > kDeepestTest) return std::nullopt;
   const Value& value = facts_.values_store[id];
   const auto kids = facts_.values_store.Kids(id);
-  if (value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not)) {
+  if (value.is_not()) {
     const std::optional<bool> inner = TestOnRank(kids[0], world, rank, depth + 1);
     return inner ? std::optional(!*inner) : std::nullopt;
   }
@@ -204,7 +204,7 @@ std::optional<bool> Values::TestOnRank(ValueId id, const traces::World& world, u
     return is_none == true ? std::optional(false) : std::nullopt;
   }
   if (value.kind != ValueKind::Compare) return std::nullopt;
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const bool asks_same = op == ir::CompareOp::Is || op == ir::CompareOp::Eq;
   if (!asks_same && op != ir::CompareOp::IsNot && op != ir::CompareOp::NotEq) return std::nullopt;
   if (IsNone(kids[1])) {
@@ -231,7 +231,7 @@ std::optional<bool> Values::TruthAsRankTest(ValueId test, const traces::World& w
   const Value& value = facts_.values_store[test];
   const auto kids = facts_.values_store.Kids(test);
   const auto inner = [&](ValueId kid) { return TruthAsRankTest(kid, world, rank, depth + 1); };
-  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+  if (value.is_not()) {
     const std::optional<bool> truth = inner(kids[0]);
     return truth ? std::optional(!*truth) : std::nullopt;
   }
@@ -252,7 +252,7 @@ std::optional<bool> Values::IsNoneOnRank(ValueId id, const traces::World& world,
     case ValueKind::None:
       return true;
     case ValueKind::Param: {
-      const ValueId assumed = facts_.param(variation::FuncId{value.a}, value.b);
+      const ValueId assumed = facts_.param(value.function(), value.param_index());
       return assumed && assumed != id ? IsNoneOnRank(assumed, world, rank, depth + 1) : std::nullopt;
     }
     case ValueKind::Select: {
@@ -291,7 +291,7 @@ void Values::AssignKnown(ValueId value, const traces::World& world, uint32_t ran
     for (const ValueId kid : facts_.values_store.Kids(at)) work.push_back(kid);
     if (variation::IsCoordinate(node, knowledge::Coordinate::Distributed)) assignment[at.index] = 1;
     if (node.kind != ValueKind::Param || assignment.contains(at.index)) continue;
-    const ValueId assumed = facts_.param(variation::FuncId{node.a}, node.b);
+    const ValueId assumed = facts_.param(node.function(), node.param_index());
     AssignKnown(assumed, world, rank, assignment, depth + 1);
     traces::Evaluator evaluator(facts_.values_store, knowledge_, world, assignment);
     const traces::Outcome outcome = evaluator.Evaluate(assumed, rank);

@@ -40,7 +40,7 @@ void Ways::NoteForwards() {
       for (const ValueId inner : facts_.values_store.Kids(wrapper)) {
         for (const ValueId model : values_.Leaves(inner)) {
           const variation::Value& value = facts_.values_store[model];
-          const FuncId forward = value.kind == ValueKind::Instance ? program_.FindMethod(binding::ClassId{value.a}, name) : FuncId::None();
+          const FuncId forward = value.kind == ValueKind::Instance ? program_.FindMethod(value.class_id(), name) : FuncId::None();
           if (forward) wrapped_calls_[forward.index].push_back({call.function, call.expr});
         }
       }
@@ -107,13 +107,13 @@ void Ways::AddTest(FuncId function, ValueId id, bool holds, std::vector<Test>& t
     for (const ValueId kid : kids) AddTest(function, kid, holds, tests);
     return;
   }
-  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) return AddTest(function, kids[0], !holds, tests);
+  if (value.is_not()) return AddTest(function, kids[0], !holds, tests);
   const auto is_param = [&](ValueId part) {
     const variation::Value& tested = facts_.values_store[part];
-    return tested.kind == ValueKind::Param && FuncId{tested.a} == function;
+    return tested.kind == ValueKind::Param && tested.function() == function;
   };
   const bool is_identity = value.kind == ValueKind::Compare && facts_.values_store[kids[1]].kind == ValueKind::None && is_param(kids[0]);
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const bool asks_for_none = is_identity && ((op == ir::CompareOp::Is && holds) || (op == ir::CompareOp::IsNot && !holds));
   tests.push_back({id, holds, asks_for_none});
 }

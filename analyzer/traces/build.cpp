@@ -258,7 +258,7 @@ class Builder {
     const auto sides = state_.values.Kids(choice.value);
     const ValueId turn = Value(ir::ValueOf(loop));
     const ValueId rank = sides[0] == turn ? sides[1] : sides[1] == turn ? sides[0] : ValueId();
-    if (!turn || !rank || static_cast<ir::CompareOp>(state_.values[choice.value].op) != ir::CompareOp::Eq) return false;
+    if (!turn || !rank || state_.values[choice.value].compare_op() != ir::CompareOp::Eq) return false;
     const auto is = [&](ValueId value, Coordinate coordinate) { return variation::IsCoordinate(state_.values[value], coordinate); };
     const bool is_of_group = is(rank, Coordinate::GroupRank) && is(trips, Coordinate::GroupSize) &&
                              std::ranges::equal(state_.values.Kids(rank), state_.values.Kids(trips));
@@ -616,7 +616,7 @@ class Builder {
   void NoteHandedOver(ir::ExprId site, const CallFact& call) {
     for (const ValueId arg : state_.facts.args(call)) {
       if (!arg || state_.values[arg].kind != ValueKind::External) continue;
-      const knowledge::EntryId entry = state_.knowledge.FindEntry(base::NameId{state_.values[arg].a});
+      const knowledge::EntryId entry = state_.knowledge.FindEntry(state_.values[arg].name());
       const bool communicates = entry && state_.knowledge[entry].has_operation &&
                                 state_.knowledge[entry].operation.op_class == knowledge::OpClass::Collective;
       if (!communicates) continue;
@@ -629,10 +629,10 @@ class Builder {
     const TraceId trace = call.function ? CallTrace(state_, At(site), call.function, call.callee, Args(call)) : traces_.Empty();
     const bool is_class = call.callee && state_.values[call.callee].kind == ValueKind::Class;
     if (!is_class) return trace;
-    const ValueId made = state_.made_once.OneObject(binding::ClassId{state_.values[call.callee].a});
+    const ValueId made = state_.made_once.OneObject(state_.values[call.callee].class_id());
     if (made && trace != traces_.Empty()) return MakeOnce(At(site), made, trace);
     if (!state_.modes.IsMadeBy(call)) return trace;
-    const ValueId module = state_.values.Make({.kind = ValueKind::Instance, .a = state_.values[call.callee].a}, {});
+    const ValueId module = state_.values.Make(variation::Value::Instance(state_.values[call.callee].class_id()), {});
     // Its constructor may put it into another mode.
     return traces_.Seq(traces_.Mode(At(site), module, state_.values.True(), true), trace);
   }
@@ -691,7 +691,7 @@ class Builder {
     const ValueId value = code ? Value(code) : ValueId::None();
     if (!value) return ExitKind::Process;
     const variation::Value& known = state_.values[value];
-    const bool is_error = MakesText(code) || (known.kind == ValueKind::Int && (known.a != 0 || known.b != 0));
+    const bool is_error = MakesText(code) || (known.kind == ValueKind::Int && *known.integer() != 0);
     return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 
@@ -715,10 +715,10 @@ class Builder {
 // The group that a tensor is spread over (variation: FunctionEvaluator::MadeOver); none of anything else.
 ValueId SpreadOver(const State& state, ValueId object) {
   if (object && state.values[object].kind == ValueKind::Param) {
-    object = state.facts.param(FuncId{state.values[object].a}, state.values[object].b);
+    object = state.facts.param(state.values[object].function(), state.values[object].param_index());
   }
   if (!object || state.values[object].kind != ValueKind::Object) return {};
-  const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[object].a});
+  const knowledge::ClassId known = state.knowledge.FindClass(state.values[object].name());
   const auto parts = state.values.Kids(object);
   const bool is_spread = known && state.knowledge[known].is_tensor && !parts.empty() && parts.back();
   return is_spread && state.values[parts.back()].kind == ValueKind::Group ? parts.back() : ValueId::None();
@@ -731,13 +731,13 @@ ValueId GroupOf(State& state, const knowledge::Entry& entry, ValueId receiver, s
   if (entry.operation.has_fixed_axis) return state.values.AxisGroup(entry.operation.axis);
   if (receiver && state.values[receiver].kind == ValueKind::Group) return receiver;
   if (receiver && state.values[receiver].kind == ValueKind::Object) {
-    const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[receiver].a});
+    const knowledge::ClassId known = state.knowledge.FindClass(state.values[receiver].name());
     if (known && state.knowledge[known].is_group) return variation::GroupBehind(state.knowledge, state.values, receiver);
   }
   // `if (rank < 2) ncclCommInitRank(&comm, 2, id, rank)`
   const ValueId ranks = ParamOf(entry, args, entry.operation.ranks_param);
   if (ranks && state.values[ranks].kind == ValueKind::Int) {
-    return state.values.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(variation::GroupKind::Unknown)}, {&ranks, 1});
+    return state.values.Make(variation::Value::Group(variation::GroupKind::Unknown), {&ranks, 1});
   }
   return ValueId::None();
 }
@@ -752,7 +752,7 @@ bool ConcernsNoModule(const State& state, SiteId site_id, const knowledge::Entry
   for (uint32_t i = 0; i < ir::ArgCount(module, module[site.expr]); ++i) {
     const ValueId arg = state.facts.value(module_id, ir::ArgAt(module, module[site.expr], i).value);
     if (!arg || state.values[arg].kind != ValueKind::Object) return false;
-    const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[arg].a});
+    const knowledge::ClassId known = state.knowledge.FindClass(state.values[arg].name());
     if (!known || state.knowledge[known].is_module) return false;
   }
   return true;
@@ -761,10 +761,10 @@ bool ConcernsNoModule(const State& state, SiteId site_id, const knowledge::Entry
 // What an object of a library was made with; none if that was not passed or its making was not seen.
 ValueId OptionOf(const State& state, ValueId object, base::NameId option) {
   if (object && state.values[object].kind == ValueKind::Param) {
-    object = state.facts.param(FuncId{state.values[object].a}, state.values[object].b);
+    object = state.facts.param(state.values[object].function(), state.values[object].param_index());
   }
   if (!object || state.values[object].kind != ValueKind::Object) return {};
-  const knowledge::ClassId known = state.knowledge.FindClass(base::NameId{state.values[object].a});
+  const knowledge::ClassId known = state.knowledge.FindClass(state.values[object].name());
   const base::NameId init = state.program.names->Find("__init__");
   const knowledge::EntryId made = known && init ? state.knowledge.FindMember(known, init) : knowledge::EntryId::None();
   return made ? ParamOf(state.knowledge[made], state.values.Kids(object), option) : ValueId::None();
@@ -788,7 +788,7 @@ std::optional<TraceId> MessageOf(State& state, SiteId site, ValueId item, Batche
   if (!item || state.values[item].kind != ValueKind::Object) return std::nullopt;
   const std::vector<ValueId> made(state.values.Kids(item).begin(), state.values.Kids(item).end());
   if (made.size() < 2 || !made[0] || state.values[made[0]].kind != ValueKind::External) return std::nullopt;
-  const knowledge::EntryId called = state.knowledge.FindEntry(base::NameId{state.values[made[0]].a});
+  const knowledge::EntryId called = state.knowledge.FindEntry(state.values[made[0]].name());
   if (!called || !state.knowledge[called].operation.peer_param) return std::nullopt;
   return KnownOperation(state, site, called, {}, std::span(made).subspan(1), batched);
 }
@@ -817,7 +817,7 @@ std::optional<TraceId> MessagesOf(State& state, SiteId site, ValueId list, int d
     case ValueKind::Derived: {
       // One more than before: `ops.append(...)`. In a loop it is one more in each round.
       constexpr size_t kAddedOnce = 3;
-      const base::NameId operation = state.values.OperationOf(state.values[list].a);
+      const base::NameId operation = state.values.OperationOf(state.values[list]);
       if (kids.size() != kAddedOnce || !operation || state.program.text(operation) != variation::kGrown) return std::nullopt;
       const std::optional<TraceId> before = MessagesOf(state, site, kids[0], depth + 1);
       const bool is_first = before && *before == state.traces.Empty();

@@ -81,7 +81,7 @@ class GraphBuilder {
       AddCandidates(caller, kids[2]);
     } else if (const FuncId func = FunctionBehind(facts_.values_store, callee)) {
       AddEdge(caller, func);
-    } else if (value.kind == ValueKind::BoundExternal && knowledge_[knowledge::EntryId{value.a}].has_operation) {
+    } else if (value.kind == ValueKind::BoundExternal && knowledge_[value.entry()].has_operation) {
       Mark(caller);
     } else if (const ObjectCall call = CallOf(program_, knowledge_, facts_.values_store, callee); call.function) {
       AddEdge(caller, call.function);
@@ -249,7 +249,7 @@ FuncId FunctionBehind(const variation::ValueStore& values, ValueId value) {
   constexpr int kLongest = 8;
   for (int step = 0; step < kLongest && value; ++step) {
     const variation::Value& seen = values[value];
-    if (seen.kind == ValueKind::Function) return FuncId{seen.a};
+    if (seen.kind == ValueKind::Function) return seen.function();
     if (seen.kind != ValueKind::Partial || seen.kid_count == 0) break;
     value = values.Kids(value)[0];
   }
@@ -261,12 +261,12 @@ ObjectCall CallOf(const binding::Program& program, const knowledge::Knowledge& k
   const variation::Value& value = values[object];
   const base::NameId call = program.names->Find("__call__");
   if (value.kind == ValueKind::Object) {
-    const knowledge::ClassId known = knowledge.FindClass(base::NameId{value.a});
+    const knowledge::ClassId known = knowledge.FindClass(value.name());
     if (!known || !call) return {};
     return {.entry = knowledge.FindMember(known, call), .function = {}};
   }
   if (value.kind != ValueKind::Instance) return {};
-  const binding::ClassId class_id{value.a};
+  const binding::ClassId class_id = value.class_id();
   for (const base::NameId name : {call, program.names->Find("forward")}) {
     const FuncId method = name ? program.FindMethod(class_id, name) : FuncId::None();
     if (method && (name == call || IsModule(program, knowledge, class_id))) return {.entry = {}, .function = method};

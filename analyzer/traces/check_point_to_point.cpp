@@ -208,7 +208,7 @@ class StepReader {
 
 // Bytes and packed buffers may hold anything.
 bool IsOfBytes(const State& state, ValueId type) {
-  const std::string_view name = state.program.names->View(base::NameId{state.values[type].a});
+  const std::string_view name = state.program.names->View(state.values[type].name());
   return name == "MPI_BYTE" || name == "MPI_PACKED";
 }
 
@@ -300,7 +300,7 @@ uint32_t FunctionCheck::LargestStep() const {
     constexpr int kDeepest = 8;
     if (!id || depth > kDeepest) return;
     const variation::Value& value = state_.values[id];
-    if (value.kind == variation::ValueKind::Int && value.b == 0) largest = std::max(largest, std::min(value.a, kMostRanks));
+    if (const auto count = value.count()) largest = std::max(largest, std::min(*count, kMostRanks));
     for (const ValueId kid : state_.values.Kids(id)) self(self, kid, depth + 1);
   };
   for (const TraceId op : nodes_.ops) {

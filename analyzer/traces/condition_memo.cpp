@@ -31,9 +31,9 @@ std::optional<bool> ConditionMemo::FindTruth(ValueId condition) {
       return false;
     case ValueKind::Bool:
     case ValueKind::Int:
-      return value.a != 0 || value.b != 0;
+      return *value.integer() != 0;
     case ValueKind::Unary: {
-      if (static_cast<ir::UnaryOp>(value.op) != ir::UnaryOp::Not) return std::nullopt;
+      if (value.unary_op() != ir::UnaryOp::Not) return std::nullopt;
       const std::optional<bool> inner = KnownTruth(values_->Kids(condition)[0]);
       return inner ? std::optional(!*inner) : std::nullopt;
     }

@@ -27,7 +27,7 @@ bool IsOneGroup(const variation::ValueStore& values, ValueId group) {
     const ValueId arm = arms.back();
     const Value& value = values[arm];
     arms.pop_back();
-    const bool is_made = value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::Created;
+    const bool is_made = value.kind == ValueKind::Group && value.group_kind() == GroupKind::Created;
     if (value.kind == ValueKind::Select) {
       arms.push_back(values.Kids(arm)[1]);
       arms.push_back(values.Kids(arm)[2]);
@@ -100,7 +100,7 @@ bool IsSelection(const variation::ValueStore& values, ValueId id) {
 bool IsOutput(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id) {
   const Value& value = values[id];
   if (value.kind != ValueKind::Derived) return false;
-  const base::NameId name = values.OperationOf(value.a);
+  const base::NameId name = values.OperationOf(value);
   const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
   if (entry) return knowledge[entry].Has(knowledge::Role::ReadsContents) && knowledge[entry].has_operation;
   const auto kids = values.Kids(id);
@@ -112,7 +112,7 @@ bool IsOutput(const variation::ValueStore& values, const knowledge::Knowledge& k
 bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id) {
   const Value& value = values[id];
   if (value.kind != ValueKind::Derived) return false;
-  const base::NameId name = values.OperationOf(value.a);
+  const base::NameId name = values.OperationOf(value);
   const knowledge::EntryId entry = name ? knowledge.FindEntry(name) : knowledge::EntryId::None();
   return entry && knowledge[entry].Has(knowledge::Role::ReadsContents) && !knowledge[entry].has_operation;
 }
@@ -120,7 +120,7 @@ bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledg
 // `output["loss"] != 0`: a loss is exactly that number where a setting leaves it out, and by chance it is not.
 bool AsksForOneNumber(const variation::ValueStore& values, ValueId id) {
   if (values[id].kind != ValueKind::Compare) return false;
-  const auto op = static_cast<ir::CompareOp>(values[id].op);
+  const auto op = values[id].compare_op();
   return (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) && (values[values.Kids(id)[1]].kind == ValueKind::Int || values[values.Kids(id)[1]].kind == ValueKind::Float);
 }
 
@@ -140,7 +140,7 @@ class ContentSearch {
     if (question == kContents && IsOutput(values_, knowledge_, id)) return true;
     const Value& value = values_[id];
     const bool is_counted = (value.flags & variation::kCounted) != 0;
-    const bool is_length = value.kind == ValueKind::Derived && values_.IsLength(value.a) && !is_counted;
+    const bool is_length = value.kind == ValueKind::Derived && values_.IsLength(value.symbol()) && !is_counted;
     const Question asked = is_length ? kLength : question == kContents && AsksForOneNumber(values_, id) ? kOneNumber : question;
     return std::ranges::any_of(values_.Kids(id), [&](ValueId kid) { return Finds(kid, asked); });
   }
@@ -155,8 +155,8 @@ class ContentSearch {
 ValueId AskedOf(const variation::ValueStore& values, ValueId condition) {
   const Value& value = values[condition];
   const auto kids = values.Kids(condition);
-  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) return AskedOf(values, kids[0]);
-  const bool is_filled = value.kind == ValueKind::Derived && values.IsStructural(value.a) && kids.size() > 1 &&
+  if (value.is_not()) return AskedOf(values, kids[0]);
+  const bool is_filled = value.kind == ValueKind::Derived && values.IsStructural(value.symbol()) && kids.size() > 1 &&
                          (values[kids.back()].flags & variation::kCounted) != 0;
   return is_filled ? kids.back() : condition;
 }
@@ -184,7 +184,7 @@ bool AsksForClass(const variation::ValueStore& values, ValueId condition) {
   if (!condition) return false;
   const Value& value = values[condition];
   if (value.kind == ValueKind::Unary) return AsksForClass(values, values.Kids(condition)[0]);
-  return value.kind == ValueKind::Derived && values.IsUniformOperation(value.a);
+  return value.kind == ValueKind::Derived && values.IsUniformOperation(value.symbol());
 }
 
 bool IsOfSomeObject(const variation::ValueStore& values, ValueId condition, int depth) {
@@ -225,7 +225,7 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
   const Value& value = values[id];
   const bool is_opaque = value.kind == ValueKind::Param ||
                          (value.kind == ValueKind::Unknown && (value.flags & variation::kOfArguments) == 0) ||
-                         (value.kind == ValueKind::Derived && !values.IsStructural(value.a));
+                         (value.kind == ValueKind::Derived && !values.IsStructural(value.symbol()));
   if (is_opaque) return false;
   const auto kids = values.Kids(id);
   // Two things of which nothing is known may be alike, whichever of them a rank has.
@@ -267,7 +267,7 @@ bool IsPartTakenByRank(const variation::ValueStore& values, ValueId number) {
   constexpr int kDeepest = 8;
   for (int depth = 0; number && depth < kDeepest; ++depth) {
     const auto kids = values.Kids(number);
-    if (values[number].kind != ValueKind::Derived || kids.empty() || !values.IsStructural(values[number].a)) return false;
+    if (values[number].kind != ValueKind::Derived || kids.empty() || !values.IsStructural(values[number].symbol())) return false;
     if (!kids[0]) return false;
     if (values.axes(kids[0]).empty()) {
       const auto is_of_rank = [&](ValueId bound) { return IsMadeOfRanks(values, bound); };
@@ -327,7 +327,7 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
         const bool is_choice = values[kids[0]].kind == ValueKind::Select;
         return !is_choice || VariesByPresence(values, values.Kids(kids[0])[0], depth + 1);
       }
-      const auto op = static_cast<ir::CompareOp>(value.op);
+      const auto op = value.compare_op();
       const bool is_key = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
       return is_key && (value.axes & knowledge::kSurroundings).empty();
     }
@@ -343,11 +343,11 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
 
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   const Value& value = values[condition];
-  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+  if (value.is_not()) {
     return IsPresenceTest(values, values.Kids(condition)[0]);
   }
   if (value.kind != ValueKind::Compare) return false;
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const bool with_none = values[values.Kids(condition)[1]].kind == ValueKind::None;
   return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || with_none;
 }
@@ -360,7 +360,7 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   if (variation::IsCoordinate(value, knowledge::Coordinate::GroupRank)) {
     return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != GroupItself(values, group);
   }
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
   if (is_membership && IsUniformUnknown(values, kids[1])) {
     const auto listed = values.Kids(kids[1]);
@@ -376,7 +376,7 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
 std::optional<Equality> EqualityOf(const variation::ValueStore& values, ValueId condition, bool truth) {
   const Value& value = values[condition];
   if (value.kind != ValueKind::Compare) return std::nullopt;
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const bool is_equal = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
   const bool is_other = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
   const auto kids = values.Kids(condition);
@@ -422,7 +422,7 @@ bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, Valu
   const auto kids = values.Kids(condition);
   switch (value.kind) {
     case ValueKind::Unary:
-      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not && SinglesOutRank(values, kids[0], group);
+      return value.unary_op() == ir::UnaryOp::Not && SinglesOutRank(values, kids[0], group);
     case ValueKind::And:
     case ValueKind::Or:
     case ValueKind::Select:
@@ -433,7 +433,7 @@ bool SinglesOutRank(const variation::ValueStore& values, ValueId condition, Valu
       }
       return variation::IsCoordinate(value, knowledge::Coordinate::Rank) && IsOneGroup(values, group);
     case ValueKind::Compare: {
-      const auto op = static_cast<ir::CompareOp>(value.op);
+      const auto op = value.compare_op();
       const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq || op == ir::CompareOp::Is ||
                                op == ir::CompareOp::IsNot;
       return is_equality && std::ranges::all_of(kids, [&](ValueId kid) { return SinglesOutRank(values, kid, group); });

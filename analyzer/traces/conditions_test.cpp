@@ -15,8 +15,7 @@ class ConditionsTest : public ::testing::Test {
   ValueId Data() { return values_.Fresh(Axes::Of(Axis::Data)); }
   ValueId IsNone(ValueId value) { return values_.Compare(ir::CompareOp::Is, value, values_.NoneValue()); }
   ValueId CreatedGroup(uint32_t symbol) {
-    const variation::Value group{.kind = variation::ValueKind::Group,
-                                 .op = static_cast<uint8_t>(variation::GroupKind::Created), .a = symbol};
+    const variation::Value group = variation::Value::Group(variation::GroupKind::Created, symbol);
     return values_.Make(group, {});
   }
 

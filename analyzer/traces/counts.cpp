@@ -39,7 +39,7 @@ bool IsSame(const variation::ValueStore& values, const knowledge::Knowledge& kno
   // which not every formula can be worked out.
   if (with(1).value_or(false) && with(7).value_or(false) && with(0).value_or(true)) return true;
   const Value& value = values[id];
-  if (value.kind != ValueKind::Derived || !values.IsStructural(value.a) || depth > kDeepestList) return false;
+  if (value.kind != ValueKind::Derived || !values.IsStructural(value.symbol()) || depth > kDeepestList) return false;
   return std::ranges::all_of(values.Kids(id), [&](ValueId kid) { return IsSame(values, knowledge, world, kid, depth + 1); });
 }
 
@@ -65,7 +65,7 @@ class CountWalk {
         break;
       case ValueKind::Derived:
         if ((value.flags & variation::kCounted) != 0) Counted(id, depth + 1);
-        else if (values_.IsLength(value.a)) Items(kids[0], depth + 1);
+        else if (values_.IsLength(value.symbol())) Items(kids[0], depth + 1);
         break;
       default:
         break;
@@ -83,7 +83,7 @@ class CountWalk {
     const Value& value = values_[id];
     if ((value.flags & variation::kCounted) != 0) return Counted(id, depth + 1);
     if (value.kind == ValueKind::Select) Decider(values_.Kids(id)[0]);
-    const bool is_container = value.kind == ValueKind::Select || (value.kind == ValueKind::Derived && values_.IsStructural(value.a));
+    const bool is_container = value.kind == ValueKind::Select || (value.kind == ValueKind::Derived && values_.IsStructural(value.symbol()));
     if (!is_container) return;
     for (const ValueId kid : values_.Kids(id)) Items(kid, depth + 1);
   }

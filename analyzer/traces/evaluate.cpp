@@ -24,7 +24,7 @@ using knowledge::Axes;
 // Deeper than any value that the store keeps: it ends recursion through groups.
 constexpr int kDeepestValue = 300;
 
-int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
+int64_t IntOf(const Value& value) { return *value.integer(); }
 
 std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
   constexpr int64_t kLarge = int64_t{1} << 31;
@@ -65,7 +65,7 @@ bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
 bool Evaluator::IsSettingOfLibrary(ValueId id) const {
   const Value& value = values_[id];
   if (value.kind != ValueKind::External) return false;
-  const base::NameId name{value.a};
+  const base::NameId name = value.name();
   return !knowledge_.FindEntry(name) && !knowledge_.FindClass(name) && !knowledge_.names().View(name).starts_with("builtins.");
 }
 
@@ -127,11 +127,11 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
     }
     case ValueKind::Unary: {
       const Outcome inner = Evaluate(values_.Kids(id)[0], rank);
-      if (static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+      if (value.unary_op() == ir::UnaryOp::Not) {
         const std::optional<bool> truth = TruthOf(inner);
         return truth ? Outcome::Number(*truth ? 0 : 1) : Outcome{};
       }
-      const bool negates = inner.kind == OutcomeKind::Number && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Minus;
+      const bool negates = inner.kind == OutcomeKind::Number && value.unary_op() == ir::UnaryOp::Minus;
       return negates ? Outcome::Number(-inner.number) : Outcome{};
     }
     case ValueKind::Binary:
@@ -146,7 +146,7 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
     case ValueKind::Derived:
-      if (value.op == variation::kFieldOp) return Evaluate(values_.Kids(id)[1], rank);
+      if (value.is_derived(variation::DerivedKind::Field)) return Evaluate(values_.Kids(id)[1], rank);
       if (const Outcome result = Call(id, rank); result.kind != OutcomeKind::Unknown) return result;
       [[fallthrough]];
     case ValueKind::Unknown:
@@ -179,12 +179,12 @@ std::optional<bool> Evaluator::Truth(ValueId value, uint32_t rank) { return Trut
 Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
   using knowledge::Coordinate;
   const Value& value = values_[id];
-  const auto axis = static_cast<Axis>(value.a);
+  const auto axis = value.axis();
   const auto members = [&] {
     const GroupIndex index = Group(value.kid_count > 0 ? values_.Kids(id)[0] : ValueId::None(), rank);
     return groups_[index].members[rank];
   };
-  switch (static_cast<Coordinate>(value.op)) {
+  switch (value.coordinate()) {
     case Coordinate::Rank:
       return Outcome::Number(rank);
     case Coordinate::LocalRank:
@@ -216,7 +216,7 @@ Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
 }
 
 Outcome Evaluator::Binary(ValueId id, uint32_t rank) {
-  const auto op = static_cast<ir::BinaryOp>(values_[id].op);
+  const auto op = values_[id].binary_op();
   const Outcome left = Evaluate(values_.Kids(id)[0], rank);
   const Outcome right = Evaluate(values_.Kids(id)[1], rank);
   if (left.kind != OutcomeKind::Number || right.kind != OutcomeKind::Number) return {};
@@ -282,7 +282,7 @@ std::optional<int64_t> Evaluator::PlaceOf(ValueId list, ValueId item, uint32_t r
 }
 
 Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
-  const auto op = static_cast<ir::CompareOp>(values_[id].op);
+  const auto op = values_[id].compare_op();
   const ValueId left_id = values_.Kids(id)[0];
   const ValueId right_id = values_.Kids(id)[1];
   if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn) {
@@ -307,13 +307,13 @@ Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
 }
 
 std::string_view Evaluator::OperationOf(ValueId derived) const {
-  const base::NameId name = values_.OperationOf(values_[derived].a);
+  const base::NameId name = values_.OperationOf(values_[derived]);
   return name ? knowledge_.names().View(name) : std::string_view();
 }
 
 ValueId Evaluator::SizedLike(ValueId tensor) const {
   if (values_[tensor].kid_count == 0) return {};
-  const base::NameId name = values_.OperationOf(values_[tensor].a);
+  const base::NameId name = values_.OperationOf(values_[tensor]);
   const knowledge::EntryId entry = name ? knowledge_.FindEntry(name) : knowledge::EntryId::None();
   return entry && knowledge_[entry].keeps_size ? values_.Kids(tensor)[0] : ValueId::None();
 }
@@ -379,7 +379,7 @@ std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint
   // One inside another takes as many steps as both have numbers.
   constexpr int kDepthOfOne = kDeepestValue / 4;
   const std::vector<ValueId> parts(values_.Kids(list).begin(), values_.Kids(list).end());
-  if (values_[list].op == variation::kEachOp) return RepeatedOf(parts[0], parts.back(), rank);
+  if (values_[list].is_derived(variation::DerivedKind::Each)) return RepeatedOf(parts[0], parts.back(), rank);
   if (parts.size() != kKnownParts) return std::nullopt;
   const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);
   if (!numbers) return std::nullopt;
@@ -425,7 +425,7 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
     }
     return numbers;
   }
-  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) return JoinedOf(list, rank);
+  if (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add) return JoinedOf(list, rank);
   if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);
@@ -491,7 +491,7 @@ GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
   if (!id || id == values_.NoneValue()) return AddGroup(ValueId::None());
   const Value& value = values_[id];
   if (value.kind == ValueKind::Group) {
-    const auto kind = static_cast<GroupKind>(value.op);
+    const auto kind = value.group_kind();
     if (kind == GroupKind::Unknown) return GuessedGroup(id);
     return AddGroup(kind == GroupKind::World ? ValueId::None() : id);
   }
@@ -531,12 +531,12 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
   if (groups_.size() == kMostGroups) return kMostGroups - 1;
   GroupInfo info{.value = value, .kind = GroupKind::World, .axis = {}, .members = {}, .is_guess = false};
   info.members.assign(world_.size(), RankSet::All(world_.size()));
-  if (value && static_cast<GroupKind>(values_[value].op) == GroupKind::Split) {
+  if (value && values_[value].group_kind() == GroupKind::Split) {
     SplitMembers(value, &info);
   } else if (value) {
     const Value& group = values_[value];
-    info.kind = static_cast<GroupKind>(group.op);
-    info.axis = static_cast<Axis>(group.a);
+    info.kind = group.group_kind();
+    info.axis = group.axis();
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (info.kind == GroupKind::AxisGroup) info.members[rank] = world_.AxisPeers(info.axis, rank);
       if (info.kind == GroupKind::Self) info.members[rank] = RankSet::Of(rank);
@@ -611,7 +611,7 @@ std::span<const ValueId> Evaluator::AskedForTruth(ValueId id) const {
     case ValueKind::Or:
       return values_.Kids(id);
     case ValueKind::Unary:
-      return static_cast<ir::UnaryOp>(values_[id].op) == ir::UnaryOp::Not ? values_.Kids(id) : std::span<const ValueId>();
+      return values_[id].unary_op() == ir::UnaryOp::Not ? values_.Kids(id) : std::span<const ValueId>();
     case ValueKind::Select:
       return values_.Kids(id).first(1);
     default:
@@ -644,7 +644,7 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
       if (IsReceived(values_.Kids(id)[1]) && IsReceived(values_.Kids(id)[2])) return add();
       break;
     case ValueKind::Compare: {
-      const auto op = static_cast<ir::CompareOp>(value.op);
+      const auto op = value.compare_op();
       const bool ordered = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
       const ValueId right = values_.Kids(id)[1];
       const bool with_thing = variation::IsConstant(values_[right]) && values_[right].kind != ValueKind::Int;

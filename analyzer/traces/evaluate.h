@@ -55,7 +55,7 @@ class Evaluator {
   ValueId SizedLike(ValueId tensor) const;
   const variation::ValueStore& values() const { return values_; }
   // The qualified name of something outside the project.
-  std::string_view NameOf(ValueId external) const { return knowledge_.names().View(base::NameId{values_[external].a}); }
+  std::string_view NameOf(ValueId external) const { return knowledge_.names().View(values_[external].name()); }
   const GroupInfo& group(GroupIndex index) const { return groups_[index]; }
   size_t group_count() const { return groups_.size(); }
   const World& world() const { return world_; }

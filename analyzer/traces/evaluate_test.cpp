@@ -15,7 +15,7 @@ class EvaluateTest : public ::testing::Test {
   ValueId LocalRank() { return values.Coordinate(Coordinate::LocalRank); }
   ValueId Is(ValueId left, int64_t right) { return values.Compare(ir::CompareOp::Eq, left, values.Int(right)); }
   ValueId CreatedGroup(ValueId ranks) {
-    return values.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(variation::GroupKind::Created), .a = 7},
+    return values.Make(variation::Value::Group(variation::GroupKind::Created, 7),
                        {&ranks, 1});
   }
   // Which ranks find the condition true; "?" where it is not known.
@@ -144,7 +144,7 @@ TEST_F(EvaluateTest, AFamilyOfWrittenListsHasTheseMembers) {
   const ValueId lists[] = {values.Tuple(first), values.Tuple(second)};
   const ValueId ranks = values.Symbol(values.NewSymbol(), {});
   const ValueId parts[] = {ranks, ranks, values.Tuple(lists)};
-  const ValueId made = values.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(variation::GroupKind::Created), .a = 7}, parts);
+  const ValueId made = values.Make(variation::Value::Group(variation::GroupKind::Created, 7), parts);
   const ValueId mine = values.Select(values.Compare(ir::CompareOp::In, Rank(), ranks), made, values.NoneValue());
   Evaluator evaluator(values, knowledge, world, assignment);
   const GroupInfo& group = evaluator.group(evaluator.Group(mine, 2));

@@ -31,9 +31,10 @@ std::vector<RankSet> GroupsListed(const variation::ValueStore& values, ValueId l
     if (!list || values[list].kind != ValueKind::Tuple) return {};
     RankSet& ranks = made.emplace_back();
     for (const ValueId item : values.Kids(list)) {
-      const bool is_rank = item && values[item].kind == ValueKind::Int && values[item].b == 0 && values[item].a < size;
+      const std::optional<uint32_t> rank = item ? values[item].count() : std::nullopt;
+      const bool is_rank = rank && *rank < size;
       if (!is_rank) return {};
-      ranks = ranks | RankSet::Of(values[item].a);
+      ranks = ranks | RankSet::Of(*rank);
     }
   }
   return made;
@@ -41,7 +42,7 @@ std::vector<RankSet> GroupsListed(const variation::ValueStore& values, ValueId l
 
 bool ListsItsRanks(const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
-  return value.kind == ValueKind::Group && static_cast<GroupKind>(value.op) == GroupKind::Created && value.kid_count > 0 &&
+  return value.kind == ValueKind::Group && value.group_kind() == GroupKind::Created && value.kid_count > 0 &&
          values.Kids(id)[0] && values[values.Kids(id)[0]].kind != ValueKind::Unary;
 }
 
@@ -94,7 +95,7 @@ ValueId Evaluator::KeptOfFamily(ValueId id, int depth) const {
   const std::span<const ValueId> kids = values_.Kids(id);
   const Value& condition = values_[kids[0]];
   if (condition.kind == ValueKind::Compare) {
-    const auto op = static_cast<ir::CompareOp>(condition.op);
+    const auto op = condition.compare_op();
     const bool is_in = op == ir::CompareOp::In;
     const ValueId arm = kids[is_in ? 1 : 2];
     const auto asked = values_.Kids(kids[0]);

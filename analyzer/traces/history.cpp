@@ -141,7 +141,7 @@ class HistoryWalk {
     const std::vector<ValueId> kids(values_.Kids(condition).begin(), values_.Kids(condition).end());
     switch (value.kind) {
       case ValueKind::Unary:
-        if (static_cast<ir::UnaryOp>(value.op) != ir::UnaryOp::Not) return condition;
+        if (value.unary_op() != ir::UnaryOp::Not) return condition;
         return values_.Not(Rewritten(kids[0], memory));
       case ValueKind::And:
       case ValueKind::Or: {
@@ -162,7 +162,7 @@ class HistoryWalk {
     }
     const Value& value = values_[condition];
     const auto kids = values_.Kids(condition);
-    if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+    if (value.is_not()) {
       Learn(kids[0], !truth, memory);
     } else if ((value.kind == ValueKind::And && truth) || (value.kind == ValueKind::Or && !truth)) {
       for (const ValueId kid : kids) Learn(kid, truth, memory);

@@ -11,7 +11,7 @@ class HistoryTest : public TracesTest {
  protected:
   void SetUp() override {
     TracesTest::SetUp();
-    made_ = values().Make({.kind = variation::ValueKind::Unknown, .op = variation::kMadeOp, .a = values().NewSymbol()}, {});
+    made_ = values().Make(variation::Value::Unknown(values().NewSymbol(), {}, 0, variation::DerivedKind::Made), {});
   }
 
   TraceId Seq(std::initializer_list<TraceId> parts) { return traces().Seq(std::vector<TraceId>(parts)); }

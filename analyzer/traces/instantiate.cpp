@@ -108,17 +108,17 @@ namespace {
 // `partial(evaluate, model, sync=False)(x)`
 TraceId CallPartial(State& state, SiteId site, std::span<const ValueId> parts, std::vector<ValueId> args) {
   const variation::Value last = state.values[parts.back()];
-  const bool has_keywords = parts.size() > 1 && last.kind == ValueKind::Dict && last.op == variation::kKeywordsOp;
+  const bool has_keywords = parts.size() > 1 && last.is_dict(variation::DictKind::Keywords);
   args.insert(args.begin(), parts.begin() + 1, parts.end() - (has_keywords ? 1 : 0));
   const variation::Value callee = state.values[parts[0]];
   if (!has_keywords || callee.kind != ValueKind::Function) return ResolveCall(state, site, parts[0], std::move(args));
-  const FuncId function{callee.a};
+  const FuncId function = callee.function();
   const auto receiver = state.values.Kids(parts[0]);
   std::vector<ValueId> bound = BindPositional(state, function, receiver.empty() ? ValueId::None() : receiver[0], args);
   const auto keywords = state.values.Kids(parts.back());
   const std::vector<ir::Param>& params = state.program.function(function).params;
   for (size_t i = 0; i + 1 < keywords.size(); i += 2) {
-    const auto param = std::ranges::find(params, base::NameId{state.values[keywords[i]].a}, &ir::Param::name);
+    const auto param = std::ranges::find(params, state.values[keywords[i]].name(), &ir::Param::name);
     if (param != params.end()) bound[param - params.begin()] = keywords[i + 1];
   }
   return CallTrace(state, site, function, parts[0], bound);
@@ -140,16 +140,16 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
   switch (value.kind) {
     case ValueKind::Function: {
       const ValueId receiver = kids.empty() ? ValueId::None() : kids[0];
-      const std::vector<ValueId> bound = BindPositional(state, FuncId{value.a}, receiver, args);
-      return CallTrace(state, site, FuncId{value.a}, callee, bound);
+      const std::vector<ValueId> bound = BindPositional(state, value.function(), receiver, args);
+      return CallTrace(state, site, value.function(), callee, bound);
     }
     case ValueKind::Partial:
-      if (value.op != 0 || kids.empty()) return state.traces.Empty();
+      if (value.is_generator() || kids.empty()) return state.traces.Empty();
       return CallPartial(state, site, kids, std::move(args));
     case ValueKind::BoundExternal:
-      return KnownOperation(state, site, knowledge::EntryId{value.a}, kids[0], args);
+      return KnownOperation(state, site, value.entry(), kids[0], args);
     case ValueKind::External: {
-      const knowledge::EntryId entry = state.knowledge.FindEntry(base::NameId{value.a});
+      const knowledge::EntryId entry = state.knowledge.FindEntry(value.name());
       return entry ? KnownOperation(state, site, entry, {}, args) : state.traces.Empty();
     }
     case ValueKind::Select: {

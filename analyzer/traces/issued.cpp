@@ -58,7 +58,7 @@ bool IssuedSearch::IsPlain(TraceId op) const {
   const variation::Value& value = state_.values[group];
   return value.kind == variation::ValueKind::None ||
          (value.kind == variation::ValueKind::Group &&
-          value.op == static_cast<uint8_t>(variation::GroupKind::World));
+          value.group_kind() == variation::GroupKind::World);
 }
 
 }  // namespace allranks::traces

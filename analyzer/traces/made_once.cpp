@@ -346,13 +346,13 @@ std::optional<Place> MadeOnce::AttributeOf(FuncId func, ir::ExprId object, base:
   const Value& value = facts_.values_store[owner];
   switch (value.kind) {
     case ValueKind::Module:
-      return Place{PlaceKind::Variable, value.a, name, {}};
+      return Place{PlaceKind::Variable, value.module().index, name, {}};
     case ValueKind::Function:
-      return Place{PlaceKind::OfFunction, value.a, name, {}};
+      return Place{PlaceKind::OfFunction, value.function().index, name, {}};
     case ValueKind::Class:
-      return Place{PlaceKind::OfClass, value.a, name, {}};
+      return Place{PlaceKind::OfClass, value.class_id().index, name, {}};
     case ValueKind::Instance:
-      return Place{PlaceKind::OfInstance, value.a, name, {}};
+      return Place{PlaceKind::OfInstance, value.class_id().index, name, {}};
     default:
       return std::nullopt;
   }
@@ -406,7 +406,7 @@ ValueId MadeOnce::KeptCall(FuncId func) {
     const ir::ExprId name = module[id].kind == ir::ExprKind::Call ? ir::CalleeOf(module[id]) : id;
     const ValueId decorator = facts_.value(program_.funcs[func].module, name);
     if (!decorator || facts_.values_store[decorator].kind != ValueKind::External) return false;
-    const std::string_view text = program_.text(base::NameId{facts_.values_store[decorator].a});
+    const std::string_view text = program_.text(facts_.values_store[decorator].name());
     return text == "functools.cache" || text == "functools.lru_cache" || text == "functools.cached_property";
   });
   if (!is_kept) return {};
@@ -424,7 +424,7 @@ ValueId MadeOnce::OneObject(binding::ClassId class_id) {
       if (base.kind != ir::ArgKind::Keyword || program_.text(base.keyword) != "metaclass") continue;
       const ValueId meta = facts_.value(program_.classes[each].module, base.value);
       if (!meta || facts_.values_store[meta].kind != ValueKind::Class) continue;
-      const binding::ClassId meta_id{facts_.values_store[meta].a};
+      const binding::ClassId meta_id = facts_.values_store[meta].class_id();
       const FuncId call = program_.FindMethod(meta_id, program_.names->Intern("__call__"));
       if (!call) continue;
       const bool keeps = std::ranges::any_of(once_, [&](const Base& known) {
@@ -441,13 +441,13 @@ ValueId MadeOnce::OneObject(binding::ClassId class_id) {
 ValueId MadeOnce::Made(const Place& place) {
   const auto [symbol, is_new] = symbols_.try_emplace(BaseOf(place), 0);
   if (is_new) symbol->second = facts_.values_store.NewSymbol();
-  if (!place.key) return facts_.values_store.Make({.kind = ValueKind::Unknown, .op = variation::kMadeOp, .a = symbol->second}, {});
-  return facts_.values_store.Make({.kind = ValueKind::Derived, .op = variation::kMadeOp, .a = symbol->second}, {&place.key, 1});
+  if (!place.key) return facts_.values_store.Make(variation::Value::Unknown(symbol->second, {}, 0, variation::DerivedKind::Made), {});
+  return facts_.values_store.Make(variation::Value::Derived(symbol->second, {}, 0, variation::DerivedKind::Made), {&place.key, 1});
 }
 
 bool IsMade(const variation::ValueStore& values, ValueId value) {
   const Value& seen = values[value];
-  return seen.op == variation::kMadeOp && (seen.kind == ValueKind::Unknown || seen.kind == ValueKind::Derived);
+  return (seen.kind == ValueKind::Unknown || seen.kind == ValueKind::Derived) && seen.derived_kind() == variation::DerivedKind::Made;
 }
 
 }  // namespace allranks::traces

@@ -50,7 +50,7 @@ struct Place {
   ValueId key;
 };
 
-// Whether it is the `Made` of a place (variation::kMadeOp): true where that is filled.
+// Whether it is the `Made` of a place (variation::DerivedKind::Made): true where that is filled.
 bool IsMade(const variation::ValueStore& values, ValueId value);
 
 // How a statement leaves a place.

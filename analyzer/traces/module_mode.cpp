@@ -42,7 +42,7 @@ void ModuleModes::Find(const std::vector<bool>& relevant) {
       const bool is_made = call.kind == CallKind::Construct && call.callee &&
                            facts_->values_store[call.callee].kind == ValueKind::Class;
       if (!is_made) continue;
-      std::set<ClassId>& with = made_with_[ClassId{facts_->values_store[call.callee].a}];
+      std::set<ClassId>& with = made_with_[facts_->values_store[call.callee].class_id()];
       for (const ValueId arg : facts_->args(call)) AddClasses(arg, 0, &with);
     }
   }
@@ -60,7 +60,7 @@ std::vector<ModeChange> ModuleModes::SetBy(const CallFact& call) const {
 void ModuleModes::AddChanges(ValueId callee, std::span<const ValueId> args, std::vector<ModeChange>* changes) const {
   const Value& value = facts_->values_store[callee];
   const auto kids = facts_->values_store.Kids(callee);
-  if (value.kind == ValueKind::BoundExternal) AddChange(knowledge::EntryId{value.a}, kids[0], args, changes);
+  if (value.kind == ValueKind::BoundExternal) AddChange(value.entry(), kids[0], args, changes);
   if (value.kind != ValueKind::Select) return;
   AddChanges(kids[1], args, changes);
   AddChanges(kids[2], args, changes);
@@ -85,7 +85,7 @@ void ModuleModes::AddChange(knowledge::EntryId entry_id, ValueId module, std::sp
 bool ModuleModes::IsMadeBy(const CallFact& call) const {
   if (asked_.empty() || call.kind != CallKind::Construct || !call.callee) return false;
   const Value& made = facts_->values_store[call.callee];
-  return made.kind == ValueKind::Class && IsAsked(ClassId{made.a});
+  return made.kind == ValueKind::Class && IsAsked(made.class_id());
 }
 
 // Whether the mode of such a module or of a part of it is asked for.
@@ -107,10 +107,10 @@ void ModuleModes::AddClasses(ValueId value, int depth, std::set<ClassId>* classe
   const Value& known = facts_->values_store[value];
   switch (known.kind) {
     case ValueKind::Instance:
-      classes->insert(ClassId{known.a});
+      classes->insert(known.class_id());
       break;
     case ValueKind::Param:
-      AddClasses(facts_->param(FuncId{known.a}, known.b), depth + 1, classes);
+      AddClasses(facts_->param(known.function(), known.param_index()), depth + 1, classes);
       break;
     case ValueKind::Select:
     case ValueKind::Object:
@@ -150,7 +150,7 @@ void ModuleModes::AddMade(FuncId function, std::set<ClassId>* parts, std::set<Fu
   for (const auto& [expr, call] : facts_->functions[function].calls) {
     const bool is_made = call.kind == CallKind::Construct && call.callee &&
                          facts_->values_store[call.callee].kind == ValueKind::Class;
-    if (is_made) AddParts(ClassId{facts_->values_store[call.callee].a}, parts, seen);
+    if (is_made) AddParts(facts_->values_store[call.callee].class_id(), parts, seen);
     else if (call.kind == CallKind::Function && call.function) AddMade(call.function, parts, seen);
   }
 }

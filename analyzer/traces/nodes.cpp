@@ -59,8 +59,9 @@ class Collector {
   void NoteSenders(TraceId loop, const Trace& trace) {
     if (!trace.value) return;
     const variation::Value& rounds = state_.values[trace.value];
-    const bool is_count = rounds.kind == variation::ValueKind::Int && rounds.b == 0 && rounds.a > 1 && rounds.a < kMostRanks;
-    if (is_count && ReceivesFromAnyone(loop)) nodes_->mentions.named |= RankSet::All(rounds.a + 1).bits;
+    const std::optional<uint32_t> count = rounds.count();
+    const bool is_count = count && *count > 1 && *count < kMostRanks;
+    if (is_count && ReceivesFromAnyone(loop)) nodes_->mentions.named |= RankSet::All(*count + 1).bits;
   }
 
   bool ReceivesFromAnyone(TraceId loop) const {
@@ -72,7 +73,7 @@ class Collector {
   }
 
   static bool IsAnyone(const variation::Value& peer) {
-    return peer.kind == variation::ValueKind::Int && static_cast<int64_t>(uint64_t{peer.b} << 32 | peer.a) == kAnyPeer;
+    return peer.kind == variation::ValueKind::Int && *peer.integer() == kAnyPeer;
   }
 
   void NoteChoice(TraceId id, const Trace& trace) {
@@ -199,13 +200,13 @@ Question Asked(const variation::ValueStore& values, ValueId condition) {
   constexpr CompareOp kPositive[] = {CompareOp::Eq, CompareOp::Is, CompareOp::In, CompareOp::Less, CompareOp::LessEq};
   Question question{.key = 0, .truth = true};
   while (values[condition].kind == variation::ValueKind::Unary &&
-         static_cast<ir::UnaryOp>(values[condition].op) == ir::UnaryOp::Not) {
+         values[condition].unary_op() == ir::UnaryOp::Not) {
     condition = values.Kids(condition)[0];
     question.truth = !question.truth;
   }
   question.key = condition.index;
   if (values[condition].kind != variation::ValueKind::Compare) return question;
-  auto op = static_cast<CompareOp>(values[condition].op);
+  auto op = values[condition].compare_op();
   if (std::ranges::find(kPositive, op) == std::end(kPositive)) {
     op = variation::Negated(op);
     question.truth = !question.truth;

@@ -99,7 +99,7 @@ bool FunctionCheck::IsMadeUpLater(Scene& scene, TraceId node, View view) {
   if (traces_[node].kind != TraceKind::Choice) return false;
   ValueId asked = traces_[node].value;
   if (!nodes_.recurring.contains(Asked(state_.values, asked).key)) return false;
-  while (state_.values[asked].kind == variation::ValueKind::Unary && static_cast<ir::UnaryOp>(state_.values[asked].op) == ir::UnaryOp::Not) {
+  while (state_.values[asked].is_not()) {
     asked = state_.values.Kids(asked)[0];
   }
   view.issuing = Issuing::UnderStrategy;

@@ -57,7 +57,7 @@ bool AsksForOrder(const variation::ValueStore& values, ValueId condition) {
   if (!condition || values.axes(condition).empty()) return false;
   const variation::ValueKind kind = values[condition].kind;
   if (kind == variation::ValueKind::Compare) {
-    const auto op = static_cast<ir::CompareOp>(values[condition].op);
+    const auto op = values[condition].compare_op();
     return op >= ir::CompareOp::Less && op <= ir::CompareOp::GreaterEq;
   }
   const bool connects = kind == variation::ValueKind::Unary || kind == variation::ValueKind::And || kind == variation::ValueKind::Or;
@@ -80,7 +80,7 @@ void MakeConsistent(const variation::ValueStore& values, const std::vector<Value
 bool IsShiftedRank(const variation::ValueStore& values, ValueId value) {
   const auto is_known = [&](ValueId part) { return IsPredicate(values, part); };
   if (values.axes(value).empty() || values[value].kind != variation::ValueKind::Binary) return false;
-  const auto op = static_cast<ir::BinaryOp>(values[value].op);
+  const auto op = values[value].binary_op();
   const std::vector<ValueId> kids(values.Kids(value).begin(), values.Kids(value).end());
   if (op == ir::BinaryOp::Mod) return is_known(kids[1]) && IsShiftedRank(values, kids[0]);
   if (op != ir::BinaryOp::Add && op != ir::BinaryOp::Sub) return false;

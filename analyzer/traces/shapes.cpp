@@ -46,7 +46,7 @@ bool IsTest(const ValueStore& values, ValueId item, int depth) {
   if (value.kind == ValueKind::And || value.kind == ValueKind::Or) {
     return std::ranges::any_of(values.Kids(item), [&](ValueId kid) { return IsTest(values, kid, depth + 1); });
   }
-  const bool is_not = value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not);
+  const bool is_not = value.is_not();
   return is_not || value.kind == ValueKind::Compare || value.kind == ValueKind::Bool;
 }
 

@@ -104,7 +104,7 @@ bool TraceStore::RanksMatter(const Operation& operation) const {
   const variation::Value& group = (*values_)[operation.group];
   if (group.kind == variation::ValueKind::Select) return !group.axes.empty();
   if (group.kind != variation::ValueKind::Group) return false;
-  const auto kind = static_cast<variation::GroupKind>(group.op);
+  const auto kind = group.group_kind();
   return kind == variation::GroupKind::Created || kind == variation::GroupKind::Split || (kind == variation::GroupKind::AxisGroup && operation.root);
 }
 

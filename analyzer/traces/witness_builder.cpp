@@ -307,7 +307,7 @@ class WitnessBuilder {
     op.comm = Communicator(item.group, rank);
     constexpr int64_t kMostElements = 1 << 16;
     if (item.count && *item.count > 0 && *item.count <= kMostElements) op.count = static_cast<uint32_t>(*item.count);
-    if (item.dtype) op.dtype = TypeNamed(state_.program.text(base::NameId{state_.values[item.dtype].a}));
+    if (item.dtype) op.dtype = TypeNamed(state_.program.text(state_.values[item.dtype].name()));
     if (IsReduction(op.op)) op.redop = item.reduce_op ? Reduction(item.reduce_op) : "sum";
     if (IsRooted(op.op)) op.root = Root(item, op.comm);
     op.source = knowledge::WordsOfCall(state_.program.text(entry.name), state_.program.text(entry.operation.kind), entry.operation.op_class);
@@ -321,7 +321,7 @@ class WitnessBuilder {
   std::string Reduction(ValueId id) const {
     const variation::Value& value = state_.values[id];
     const bool is_named = value.kind == variation::ValueKind::External || value.kind == variation::ValueKind::Str;
-    return is_named ? ReductionNamed(state_.program.text(base::NameId{value.a})) : "sum";
+    return is_named ? ReductionNamed(state_.program.text(value.name())) : "sum";
   }
 
   int32_t Root(const Item& item, const std::string& comm) {

@@ -20,7 +20,7 @@ constexpr size_t kMostMeshAxes = 3;
 
 void CollectCoordinate(const variation::Value& value, Mentions* mentions) {
   using knowledge::Coordinate;
-  switch (static_cast<Coordinate>(value.op)) {
+  switch (value.coordinate()) {
     case Coordinate::LocalRank:
     case Coordinate::NodeRank:
     case Coordinate::LocalWorldSize:
@@ -29,7 +29,7 @@ void CollectCoordinate(const variation::Value& value, Mentions* mentions) {
       break;
     case Coordinate::AxisRank:
     case Coordinate::AxisSize:
-      mentions->axes = mentions->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
+      mentions->axes = mentions->axes | knowledge::Axes::Of(value.axis());
       break;
     default:
       break;
@@ -42,7 +42,7 @@ int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth
   int64_t largest = 0;
   if (!id || depth > kDeepest) return largest;
   const variation::Value& value = values[id];
-  if (value.kind == variation::ValueKind::Int && value.b == 0) return value.a;
+  if (const auto count = value.count()) return *count;
   for (const ValueId kid : values.Kids(id)) largest = std::max(largest, LargestListed(values, kid, depth + 1));
   return largest;
 }
@@ -50,17 +50,17 @@ int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth
 bool IsLastRank(const variation::ValueStore& values, ValueId id) {
   const variation::Value& value = values[id];
   const variation::Value& left = values[values.Kids(id)[0]];
-  return static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Sub && variation::IsCoordinate(left, knowledge::Coordinate::WorldSize);
+  return value.binary_op() == ir::BinaryOp::Sub && variation::IsCoordinate(left, knowledge::Coordinate::WorldSize);
 }
 
 // The number in `rank // 8`, `rank % 8`, `world_size // 8`; 0 of anything else.
 int64_t DivisorOfRanks(const variation::ValueStore& values, ValueId id) {
-  const auto op = static_cast<ir::BinaryOp>(values[id].op);
+  const auto op = values[id].binary_op();
   const variation::Value& left = values[values.Kids(id)[0]];
   const variation::Value& right = values[values.Kids(id)[1]];
   const bool divides = op == ir::BinaryOp::FloorDiv || op == ir::BinaryOp::Mod;
   const bool is_of_ranks = left.kind == variation::ValueKind::Coordinate || !left.axes.empty();
-  return divides && is_of_ranks && right.kind == variation::ValueKind::Int && right.b == 0 ? right.a : 0;
+  return divides && is_of_ranks ? right.count().value_or(0) : 0;
 }
 
 // Others ask for an order.
@@ -71,7 +71,7 @@ bool AsksWhich(ir::CompareOp op) {
 // `rank == 2`
 bool IsAskedForOne(const variation::ValueStore& values, ValueId comparison) {
   const bool has_rank = std::ranges::any_of(values.Kids(comparison), [&](ValueId kid) { return values[kid].kind == variation::ValueKind::Coordinate; });
-  return has_rank && static_cast<ir::CompareOp>(values[comparison].op) == ir::CompareOp::Eq;
+  return has_rank && values[comparison].compare_op() == ir::CompareOp::Eq;
 }
 
 // `rank < 8`, `local_rank >= 8`; not `rank + step < 8` or `len(own) < 8`.
@@ -80,7 +80,7 @@ bool IsRankAgainst(const variation::ValueStore& values, ValueId comparison, Valu
   constexpr Coordinate kRanks[] = {Coordinate::Rank, Coordinate::LocalRank, Coordinate::NodeRank, Coordinate::GroupRank};
   return std::ranges::any_of(values.Kids(comparison), [&](ValueId kid) {
     const variation::Value& rank = values[kid];
-    return kid != number && rank.kind == variation::ValueKind::Coordinate && std::ranges::count(kRanks, static_cast<Coordinate>(rank.op)) > 0;
+    return kid != number && rank.kind == variation::ValueKind::Coordinate && std::ranges::count(kRanks, rank.coordinate()) > 0;
   });
 }
 
@@ -106,10 +106,10 @@ void MentionCollector::Visit(ValueId id, int depth) {
       else VisitSize(value, values_.Kids(id));
       break;
     case variation::ValueKind::Group:
-      if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::AxisGroup) {
-        mentions_->axes = mentions_->axes | knowledge::Axes::Of(static_cast<Axis>(value.a));
+      if (value.group_kind() == variation::GroupKind::AxisGroup) {
+        mentions_->axes = mentions_->axes | knowledge::Axes::Of(value.axis());
       }
-      if (static_cast<variation::GroupKind>(value.op) == variation::GroupKind::Created) {
+      if (value.group_kind() == variation::GroupKind::Created) {
         mentions_->created_groups = true;
         // Of a family, the loops say for how many ranks it is made; those over lists of ranks have them written out.
         const bool is_family = value.kid_count > 1;
@@ -117,7 +117,7 @@ void MentionCollector::Visit(ValueId id, int depth) {
         mentions_->listed = std::max(mentions_->listed, LargestListed(values_, listing, 0));
         for (const ValueId kid : values_.Kids(id).subspan(is_family ? 1 : value.kid_count)) Visit(kid, depth + 1);
       }
-      if (static_cast<variation::GroupKind>(value.op) != variation::GroupKind::Split) return;
+      if (value.group_kind() != variation::GroupKind::Split) return;
       // Worlds of two ranks would leave each alone.
       mentions_->created_groups = mentions_->created_groups || !values_.axes(values_.Kids(id)[1]).empty();
       break;
@@ -129,17 +129,18 @@ void MentionCollector::Visit(ValueId id, int depth) {
 
 // A comparison that differs between ranks.
 void MentionCollector::VisitCompare(ValueId id, const variation::Value& value) {
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const int64_t listed = LargestListed(values_, values_.Kids(id)[1], 0);
   mentions_->largest = std::max(mentions_->largest, listed);
   if (AsksWhich(op)) mentions_->equal = std::max(mentions_->equal, listed);
   for (const ValueId kid : values_.Kids(id)) {
     const variation::Value& number = values_[kid];
-    if (number.kind != variation::ValueKind::Int || number.b != 0) continue;
-    if (IsAskedForOne(values_, id) && number.a < kMostRanks) mentions_->named |= uint64_t{1} << number.a;
+    const std::optional<uint32_t> count = number.count();
+    if (!count) continue;
+    if (IsAskedForOne(values_, id) && *count < kMostRanks) mentions_->named |= uint64_t{1} << *count;
     // `rank > 1` holds on the third rank only.
     const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
-    const int64_t first = int64_t{number.a} + (is_beyond ? 1 : 0);
+    const int64_t first = int64_t{*count} + (is_beyond ? 1 : 0);
     mentions_->largest = std::max(mentions_->largest, first);
     if (IsRankAgainst(values_, id, kid)) mentions_->ordered = std::max(mentions_->ordered, first);
   }
@@ -163,13 +164,14 @@ void MentionCollector::CollectSizes(ValueId condition) {
 
 // `world_size == 8`
 void MentionCollector::VisitSize(const variation::Value& comparison, std::span<const ValueId> kids) {
-  const auto op = static_cast<ir::CompareOp>(comparison.op);
+  const auto op = comparison.compare_op();
   if (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq) return;
   const variation::Value& size = values_[kids[0]];
   const variation::Value& number = values_[kids[1]];
   const bool is_size = variation::IsCoordinate(size, knowledge::Coordinate::WorldSize);
-  const bool is_small = number.kind == variation::ValueKind::Int && number.b == 0 && number.a > 1 && number.a <= kMostRanks;
-  if (is_size && is_small) mentions_->asked_sizes |= uint64_t{1} << (number.a - 1);
+  const uint32_t count = number.count().value_or(0);
+  const bool is_small = count > 1 && count <= kMostRanks;
+  if (is_size && is_small) mentions_->asked_sizes |= uint64_t{1} << (count - 1);
 }
 
 uint32_t World::AxisRank(Axis axis, uint32_t rank) const {

@@ -60,7 +60,7 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
       is_first = false;
       open = open || !handed_on;
       for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
-        bind_keyword(NameId{store_[(*handed_on)[i]].a}, (*handed_on)[i + 1]);
+        bind_keyword(store_[(*handed_on)[i]].name(), (*handed_on)[i + 1]);
     }
     if (arg.kind == ir::ArgKind::Star) {
       const ValueId known = LookThrough(tables_, arg.value);
@@ -75,7 +75,7 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
     if (arg.kind == ir::ArgKind::Keyword) bind_keyword(arg.keyword, arg.value);
   }
   if (!definition.params.empty() && definition.params.back().kind == ir::ParamKind::DoubleStar)
-    bound.back() = open ? UnknownKeywords() : store_.Make({.kind = ValueKind::Dict, .op = kKeywordsOp}, further);
+    bound.back() = open ? UnknownKeywords() : store_.Make(Value::Dict(DictKind::Keywords), further);
   if (!open) BindDefaults(function, bound);
   if (handed_on_whole && further.empty()) BindHandedOn(function, handed_on_whole, by_name_only, bound);
   if (fields != nullptr) BindFields(function, *fields, bound);
@@ -109,7 +109,7 @@ void FunctionEvaluator::BindFields(FuncId function, const CallArgument& fields, 
 // `vars(options)`, `options.__dict__`: the object whose fields are meant; none of anything else.
 ValueId FunctionEvaluator::OwnerOfFields(ValueId mapping) {
   const Value& value = store_[mapping];
-  const bool is_fields = value.kind == ValueKind::Derived && value.kid_count == 1 && value.a == tables_.NameSymbol(kFieldTable);
+  const bool is_fields = value.kind == ValueKind::Derived && value.kid_count == 1 && value.symbol() == tables_.NameSymbol(kFieldTable);
   return is_fields ? store_.Kids(mapping)[0] : ValueId();
 }
 

@@ -11,7 +11,7 @@ namespace {
 // The one method that all that a choice may be are, `loss.backward` of `loss` or `loss / steps`; none if they differ.
 knowledge::EntryId CommonMethod(const ValueStore& store, ValueId callee) {
   const Value& value = store[callee];
-  if (value.kind == ValueKind::BoundExternal) return knowledge::EntryId{value.a};
+  if (value.kind == ValueKind::BoundExternal) return value.entry();
   if (value.kind != ValueKind::Select) return {};
   const auto kids = store.Kids(callee);
   const knowledge::EntryId entry = CommonMethod(store, kids[1]);
@@ -83,7 +83,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
   NoteOption(callee_node, args);
   if ((expr.flags & ir::kMethodCall) != 0) return CallMethod(id, callee_expr, callee, args);
   if ((callee_node.flags & ir::kConstructor) != 0 && store_[callee].kind == ValueKind::Class) {
-    const binding::ClassId class_id{store_[callee].a};
+    const binding::ClassId class_id = store_[callee].class_id();
     const FuncId constructor = tables_.program.FindFunction(func_.module, ir::SymbolOf(callee_node));
     if (!constructor) return Construct(id, callee, class_id, args);
     const ValueId object = InstanceValue(class_id);
@@ -109,11 +109,11 @@ ValueId FunctionEvaluator::CallMethod(ir::ExprId site, ir::ExprId name, ValueId 
   }
   if (entry) return CallKnown(site, entry, object ? object : args[0].value, args.subspan(1));
   const bool is_defined = store_[callee].kind == ValueKind::Function;
-  const bool is_virtual = !is_defined || (tables_.program.function(FuncId{store_[callee].a}).flags & ir::kVirtual) != 0;
+  const bool is_virtual = !is_defined || (tables_.program.function(store_[callee].function()).flags & ir::kVirtual) != 0;
   const bool is_instance = object && store_[object].kind == ValueKind::Instance;
-  binding::ClassId class_id = is_instance ? binding::ClassId{store_[object].a} : binding::ClassId();
+  binding::ClassId class_id = is_instance ? store_[object].class_id() : binding::ClassId();
   // What is kept in a container, or by a pointer that nothing here sets, is of the class that it is declared with, or below it.
-  if (!is_instance && is_defined && is_virtual) class_id = tables_.program.funcs[FuncId{store_[callee].a}].owner;
+  if (!is_instance && is_defined && is_virtual) class_id = tables_.program.funcs[store_[callee].function()].owner;
   if (is_virtual && class_id) {
     FuncId method = tables_.program.FindMethod(class_id, member);
     const std::vector<Override> overrides = tables_.Overrides(class_id, member);
@@ -154,7 +154,7 @@ void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallA
   };
   const auto usual = keyword("default");
   if (usual == args.end() || store_[args[0].value].kind != ValueKind::Str) return;
-  const std::string name = base::OptionAttribute(Text(NameId{store_[args[0].value].a}));
+  const std::string name = base::OptionAttribute(Text(store_[args[0].value].name()));
   const ValueId value = keyword("type") == args.end() ? usual->value : store_.NumberOf(usual->value);
   tables_.Record(TableId::LooseFields, func_.module.index, Intern(name).index, value);
 }
@@ -165,28 +165,28 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
   switch (value.kind) {
     case ValueKind::Function: {
       const auto kids = store_.Kids(known);
-      return CallFunction(site, known, FuncId{value.a}, kids.empty() ? ValueId::None() : kids[0], args,
+      return CallFunction(site, known, value.function(), kids.empty() ? ValueId::None() : kids[0], args,
                           CallKind::Function);
     }
     case ValueKind::External:
-      return CallExternal(site, known, NameId{value.a}, args);
+      return CallExternal(site, known, value.name(), args);
     case ValueKind::Class:
-      return Construct(site, known, binding::ClassId{value.a}, args);
+      return Construct(site, known, value.class_id(), args);
     case ValueKind::BoundExternal:
-      return CallKnown(site, knowledge::EntryId{value.a}, store_.Kids(known)[0], args);
+      return CallKnown(site, value.entry(), store_.Kids(known)[0], args);
     case ValueKind::Instance:
     case ValueKind::Object:
       return CallObject(site, known, args);
     case ValueKind::Partial: {
-      if (value.op == kGeneratorObject) break;
+      if (value.is_generator()) break;
       std::vector<CallArgument> all;
       const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
       for (size_t i = 1; i < kids.size(); ++i) {
-        const bool are_keywords = store_[kids[i]].kind == ValueKind::Dict && store_[kids[i]].op == kKeywordsOp;
+        const bool are_keywords = store_[kids[i]].is_dict(DictKind::Keywords);
         if (!are_keywords) all.push_back({.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = kids[i]});
         const std::vector<ValueId> items(store_.Kids(kids[i]).begin(), store_.Kids(kids[i]).end());
         for (size_t k = 0; are_keywords && k + 1 < items.size(); k += 2) {
-          all.push_back({.kind = ir::ArgKind::Keyword, .keyword = NameId{store_[items[k]].a}, .expr = {}, .value = items[k + 1]});
+          all.push_back({.kind = ir::ArgKind::Keyword, .keyword = store_[items[k]].name(), .expr = {}, .value = items[k + 1]});
         }
       }
       all.insert(all.end(), args.begin(), args.end());
@@ -206,7 +206,7 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       return result;
     }
     case ValueKind::Derived:
-      if (value.a == tables_.NameSymbol("collections.namedtuple")) {
+      if (value.symbol() == tables_.NameSymbol("collections.namedtuple")) {
         if (const ValueId made = MakeNamedTuple(site, known, args)) return made;
       }
       break;
@@ -262,7 +262,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
     // Calling a generator runs nothing; iterating or entering it does.
     std::vector<ValueId> kids = {callee};
     kids.insert(kids.end(), bound.begin(), bound.end());
-    return store_.Make({.kind = ValueKind::Partial, .op = kGeneratorObject, .a = function.index}, kids);
+    return store_.Make(Value::Generator(function), kids);
   }
   CallFact& fact = RecordCall(facts_.calls, site, kind, bound);
   fact.function = function;
@@ -342,7 +342,7 @@ void FunctionEvaluator::ForgetHeap(std::span<const CallArgument> args, ValueId r
 ValueId FunctionEvaluator::CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args) {
   const Value value = store_[object];
   if (value.kind == ValueKind::Instance) {
-    const binding::ClassId class_id{value.a};
+    const binding::ClassId class_id = value.class_id();
     for (const std::string_view name : {"__call__", "forward"}) {
       const FuncId method = FindMethodOf(object, Intern(name));
       if (!method || (name == "forward" && !tables_.IsModuleClass(class_id))) continue;
@@ -370,34 +370,34 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
 // A method of an object is one function of it, not two.
 ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgument> args) {
   const bool is_method = callee && store_[callee].kind == ValueKind::Derived && store_[callee].kid_count == 1;
-  if (is_method && args.size() == 1 && store_[callee].a == tables_.NameSymbol("startswith")) {
+  if (is_method && args.size() == 1 && store_[callee].symbol() == tables_.NameSymbol("startswith")) {
     return StartsWith(store_.Kids(callee)[0], args[0].value);
   }
   // `os.environ["RANK"].strip()`
-  if (is_method && args.empty() && store_[callee].a == tables_.NameSymbol("strip") && variation::IsText(store_[store_.Kids(callee)[0]])) {
+  if (is_method && args.empty() && store_[callee].symbol() == tables_.NameSymbol("strip") && variation::IsText(store_[store_.Kids(callee)[0]])) {
     return store_.Kids(callee)[0];
   }
-  const bool is_get = is_method && !args.empty() && store_[callee].a == tables_.NameSymbol("get");
+  const bool is_get = is_method && !args.empty() && store_[callee].symbol() == tables_.NameSymbol("get");
   const ValueId table = is_get ? store_.Kids(callee)[0] : ValueId();
   if (const ValueId item = is_get && store_[args[0].value].kind == ValueKind::Str ? ItemIn(table, args[0].value) : ValueId()) return item;
-  if (is_get) return DerivedCall(store_[callee].a, WithKey(store_.Kids(callee)[0], args[0].value, false), args);
-  if (is_method) return DerivedCall(store_[callee].a, store_.Kids(callee)[0], args);
+  if (is_get) return DerivedCall(store_[callee].symbol(), WithKey(store_.Kids(callee)[0], args[0].value, false), args);
+  if (is_method) return DerivedCall(store_[callee].symbol(), store_.Kids(callee)[0], args);
   return DerivedCall(tables_.NameSymbol("()"), callee, args);
 }
 
 // `url.startswith("env://")`: of a text whose beginning is known, whatever follows (`f"file:///tmp/{time()}"`).
 ValueId FunctionEvaluator::StartsWith(ValueId text, ValueId prefix) {
   const std::vector<ValueId> kids(store_.Kids(text).begin(), store_.Kids(text).end());
-  const bool is_sum = store_[text].kind == ValueKind::Binary && static_cast<ir::BinaryOp>(store_[text].op) == ir::BinaryOp::Add;
-  const bool is_format = store_[text].kind == ValueKind::Derived && store_[text].a == tables_.NameSymbol("f-string");
+  const bool is_sum = store_[text].kind == ValueKind::Binary && store_[text].binary_op() == ir::BinaryOp::Add;
+  const bool is_format = store_[text].is_derived(tables_.NameSymbol("f-string"));
   if (store_[text].kind == ValueKind::Select) {
     const ValueId then_value = StartsWith(kids[1], prefix);
     return store_.Select(kids[0], then_value, StartsWith(kids[2], prefix));
   }
   const ValueId first = (is_sum || is_format) && !kids.empty() ? kids[0] : text;
   if (store_[first].kind == ValueKind::Str && prefix && store_[prefix].kind == ValueKind::Str) {
-    const std::string_view begin = Text(NameId{store_[first].a});
-    const std::string_view wanted = Text(NameId{store_[prefix].a});
+    const std::string_view begin = Text(store_[first].name());
+    const std::string_view wanted = Text(store_[prefix].name());
     if (first == text || begin.size() >= wanted.size()) return store_.Bool(begin.starts_with(wanted));
     if (!wanted.starts_with(begin)) return store_.False();
   }
@@ -424,7 +424,7 @@ void FunctionEvaluator::BindItems(const knowledge::Entry& entry, const CallArgum
   const std::vector<ValueId> items = known.value_or(std::vector<ValueId>());
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
     if (!items[i] || store_[items[i]].kind != ValueKind::Str) continue;
-    const auto param = std::ranges::find(entry.params, NameId{store_[items[i]].a});
+    const auto param = std::ranges::find(entry.params, store_[items[i]].name());
     if (param != entry.params.end()) bound[param - entry.params.begin()] = items[i + 1];
   }
 }
@@ -498,7 +498,7 @@ ValueId FunctionEvaluator::NewHandle(ir::ExprId site, const knowledge::Entry& en
   const auto param = std::ranges::find(entry.params, operation.handle_param);
   const auto index = static_cast<size_t>(param - entry.params.begin());
   if (index >= bound.size()) return {};
-  return bound[index] = store_.Make({.kind = ValueKind::Object, .a = operation.kind.index, .b = Site(site)}, {});
+  return bound[index] = store_.Make(Value::Object(operation.kind, Site(site)), {});
 }
 
 void FunctionEvaluator::StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args) {
@@ -513,7 +513,7 @@ namespace {
 NameId MeshDimension(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
   const ValueStore& store = tables.store;
   const auto name_of = [&](ValueId value) {
-    return value && store[value].kind == ValueKind::Str ? NameId{store[value].a} : NameId::None();
+    return value && store[value].kind == ValueKind::Str ? store[value].name() : NameId::None();
   };
   const ValueId asked = by_param.empty() || !by_param[0] ? ValueId::None() : LookThrough(tables, by_param[0]);
   if (const NameId name = name_of(asked)) return name;
@@ -527,7 +527,7 @@ NameId MeshDimension(Tables& tables, std::span<const ValueId> by_param, ValueId 
   if (store[names].kind != ValueKind::Tuple) return NameId::None();
   const auto dimensions = store.Kids(names);
   const bool by_number = asked && store[asked].kind == ValueKind::Int;
-  const size_t index = by_number ? store[asked].a : 0;
+  const size_t index = by_number ? static_cast<size_t>(*store[asked].integer()) : 0;
   return index < dimensions.size() && (by_number || dimensions.size() == 1) ? name_of(dimensions[index]) : NameId::None();
 }
 
@@ -539,7 +539,7 @@ Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
   const knowledge::Hint* hint = tables.knowledge.FindHint(tables.program.names->Intern(rank_name));
   const ValueId rank = hint == nullptr ? ValueId::None() : tables.HintValue(*hint);
   const bool is_axis = rank && IsCoordinate(tables.store[rank], knowledge::Coordinate::AxisRank);
-  return is_axis ? static_cast<Axis>(tables.store[rank].a) : Axis::OtherMesh;
+  return is_axis ? tables.store[rank].axis() : Axis::OtherMesh;
 }
 
 }  // namespace
@@ -551,9 +551,9 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
   switch (yield.kind) {
     case knowledge::YieldKind::Formula:
       result = FormulaValue(tables_, yield.formula, &entry, by_param, receiver);
-      if (store_[result].kind == ValueKind::Coordinate && static_cast<Axis>(store_[result].a) == Axis::OtherMesh) {
+      if (store_[result].kind == ValueKind::Coordinate && store_[result].axis() == Axis::OtherMesh) {
         const Axis axis = MeshAxis(tables_, by_param, receiver);
-        const auto coordinate = static_cast<knowledge::Coordinate>(store_[result].op);
+        const auto coordinate = store_[result].coordinate();
         // How many ranks there are along all dimensions, or along one of another name, is some number.
         const bool is_any_size = coordinate == knowledge::Coordinate::AxisSize && axis == Axis::OtherMesh;
         result = is_any_size ? store_.Symbol(Site(site), {}) : store_.Coordinate(coordinate, axis);
@@ -580,7 +580,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       }
       const uint8_t flags = axes.empty() ? 0 : kOfArguments;
       if (MadeToVary(entry, receiver)) axes = axes | yield.axes;
-      result = store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = Site(site)}, {});
+      result = store_.Make(Value::Unknown(Site(site), axes, flags), {});
       break;
     }
     case knowledge::YieldKind::Object:
@@ -617,7 +617,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       break;
     case knowledge::YieldKind::NewGroup: {
       const ValueId ranks = ParamOf(entry, by_param, yield.argument);
-      const Value group{.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Created), .a = Site(site)};
+      const Value group = Value::Group(GroupKind::Created, Site(site));
       const bool everyone = !ranks || store_[ranks].kind == ValueKind::None;
       result = everyone ? store_.World() : store_.Make(group, RanksInLoops(ranks));
       break;
@@ -629,11 +629,11 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
       if (yield.argument && color) result = GroupListing(site, LookThrough(tables_, color), parent);
       if (result) break;
       const ValueId kids[] = {parent, color ? color : store_.Int(0)};
-      result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Split), .a = Site(site)}, kids);
+      result = store_.Make(Value::Group(GroupKind::Split, Site(site)), kids);
       break;
     }
     case knowledge::YieldKind::SelfGroup:
-      result = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Self)}, {});
+      result = store_.Make(Value::Group(GroupKind::Self), {});
       break;
     case knowledge::YieldKind::SubGroup:
       result = SubGroup(site, entry, yield, by_param);
@@ -655,11 +655,10 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
 }
 
 ValueId FunctionEvaluator::MadeHere(ValueId object, ir::ExprId site) {
-  Value made = store_[object];
+  const Value made = store_[object];
   if (made.kind != ValueKind::Object) return object;
   const std::vector<ValueId> kids(store_.Kids(object).begin(), store_.Kids(object).end());
-  made.b = Site(site);
-  return store_.Make(made, kids);
+  return store_.Make(made.MadeAt(Site(site)), kids);
 }
 
 // `torch.zeros(2, 3, dtype=t)`, `torch.zeros((2, 3))`. How large it is where `*sizes` are passed is not known.
@@ -688,7 +687,7 @@ std::vector<ValueId> FunctionEvaluator::RanksInLoops(ValueId ranks) const {
 // a part of the job are not those of the job.
 ValueId FunctionEvaluator::SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
                                     std::span<const ValueId> by_param) {
-  const Value group{.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Created), .a = Site(site)};
+  const Value group = Value::Group(GroupKind::Created, Site(site));
   const ValueId parent = ParamOf(entry, by_param, yield.of);
   const ValueId list = yield.argument ? ParamOf(entry, by_param, yield.argument) : ValueId();
   const ValueId count = yield.argument ? ParamOf(entry, by_param, yield.count) : ValueId();
@@ -698,14 +697,14 @@ ValueId FunctionEvaluator::SubGroup(ir::ExprId site, const knowledge::Entry& ent
     const auto items = store_.Kids(known);
     const Value& number = store_[LookThrough(tables_, count)];
     // `int root = 0; MPI_Group_incl(group, 1, &root, &part)`
-    const bool is_one = store_[known].kind == ValueKind::Int && number.kind == ValueKind::Int && number.a == 1;
+    const bool is_one = store_[known].kind == ValueKind::Int && number.count() == 1u;
     if (is_one) ranks = store_.Tuple({&known, 1});
-    else if (store_[known].kind == ValueKind::Tuple && number.kind == ValueKind::Int && number.a <= items.size()) {
-      ranks = store_.Tuple(std::vector<ValueId>(items.begin(), items.begin() + number.a));
+    else if (store_[known].kind == ValueKind::Tuple && number.count() && *number.count() <= items.size()) {
+      ranks = store_.Tuple(std::vector<ValueId>(items.begin(), items.begin() + *number.count()));
     }
   }
   if (!ranks) return store_.Make(group, {});
-  if (yield.is_rest) ranks = store_.Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&ranks, 1});
+  if (yield.is_rest) ranks = store_.Make(Value::Unary(ir::UnaryOp::Not), {&ranks, 1});
   return store_.Make(group, {&ranks, 1});
 }
 
@@ -715,7 +714,7 @@ bool FunctionEvaluator::IsShared(ValueId value, int depth) {
   const ValueId known = LookThrough(tables_, value);
   if (!known || depth == kDeepest || !store_.axes(known).empty()) return false;
   if ((store_[known].flags & kReduced) != 0) return true;
-  const NameId operation = store_[known].kind == ValueKind::Derived ? store_.OperationOf(store_[known].a) : NameId::None();
+  const NameId operation = store_[known].kind == ValueKind::Derived ? store_.OperationOf(store_[known]) : NameId::None();
   const knowledge::EntryId entry = operation ? knowledge_.FindEntry(operation) : knowledge::EntryId::None();
   if (entry && !knowledge_[entry].varies_with.empty()) return true;
   const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
@@ -725,10 +724,10 @@ bool FunctionEvaluator::IsShared(ValueId value, int depth) {
 // A tensor that is spread over a mesh, with the group that shares it as the last thing it is made of: the dimension of the
 // mesh, if it has one of a known name. What it takes to bring it together, its ranks do together.
 ValueId FunctionEvaluator::MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param) {
-  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[object].a});
+  const knowledge::ClassId class_id = knowledge_.FindClass(store_[object].name());
   const bool is_over_mesh = entry.operation.has_fixed_axis && entry.operation.axis == Axis::OtherMesh;
   if (!is_over_mesh || !class_id || !knowledge_[class_id].is_tensor) return object;
-  ValueId group = store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Unknown)}, by_param);
+  ValueId group = store_.Make(Value::Group(GroupKind::Unknown), by_param);
   for (const ValueId given : by_param) {
     const ValueId mesh = given ? LookThrough(tables_, given) : ValueId();
     if (!mesh || store_[mesh].kind != ValueKind::Object) continue;
@@ -736,7 +735,7 @@ ValueId FunctionEvaluator::MadeOver(const knowledge::Entry& entry, ValueId objec
   }
   std::vector<ValueId> parts(store_.Kids(object).begin(), store_.Kids(object).end());
   parts.push_back(group);
-  return store_.Make({.kind = ValueKind::Object, .a = store_[object].a}, parts);
+  return store_.Make(Value::Object(store_[object].name()), parts);
 }
 
 // An object of a class of the knowledge base, or of the project where the project defines that class itself.
@@ -747,7 +746,7 @@ ValueId FunctionEvaluator::ObjectValue(NameId type, std::span<const ValueId> by_
     for (const CallArgument& arg : args) kids.push_back(arg.value);
   }
   while (!kids.empty() && !kids.back()) kids.pop_back();
-  return store_.Make({.kind = ValueKind::Object, .a = type.index}, kids);
+  return store_.Make(Value::Object(type), kids);
 }
 
 ValueId FunctionEvaluator::ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name) {
@@ -769,8 +768,8 @@ ValueId FunctionEvaluator::GroupOf(const knowledge::Entry& entry, std::span<cons
 // The axes along which a group's members differ, and so along which its collectives make values equal.
 Axes FunctionEvaluator::SpannedBy(ValueId group) {
   const Value& value = store_[group];
-  if (value.kind != ValueKind::Group || static_cast<GroupKind>(value.op) != GroupKind::AxisGroup) return kAllAxes;
-  const auto axis = static_cast<Axis>(value.a);
+  if (value.kind != ValueKind::Group || value.group_kind() != GroupKind::AxisGroup) return kAllAxes;
+  const auto axis = value.axis();
   const Axes own = Axes::Of(axis) | knowledge::kSurroundings;
   return axis == Axis::DataParallel ? own | Axes::Of(Axis::Data) : own;
 }
@@ -830,7 +829,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (text == "builtins.dict") {
     const auto items = ItemsGiven(args);
     if (!items || items->size() > kMostItemKids) return std::nullopt;
-    ValueId made = store_.Make({.kind = ValueKind::Dict}, {});
+    ValueId made = store_.Make(Value::Dict(), {});
     for (size_t i = 0; i + 1 < items->size(); i += 2) made = WithItem(made, (*items)[i], (*items)[i + 1]);
     return made;
   }
@@ -850,8 +849,8 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
       if (arg.kind == ir::ArgKind::Positional) kids.push_back(arg.value);
       if (arg.kind == ir::ArgKind::Keyword) keywords.insert(keywords.end(), {store_.Str(arg.keyword), arg.value});
     }
-    if (!keywords.empty()) kids.push_back(store_.Make({.kind = ValueKind::Dict, .op = kKeywordsOp}, keywords));
-    return store_.Make({.kind = ValueKind::Partial}, kids);
+    if (!keywords.empty()) kids.push_back(store_.Make(Value::Dict(DictKind::Keywords), keywords));
+    return store_.Make(Value::Partial(), kids);
   }
   constexpr std::string_view kBuiltins = "builtins.";
   if (!text.starts_with(kBuiltins)) return std::nullopt;
@@ -892,7 +891,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     if (const ValueId member = MemberNamed(site, first, args[1].value)) return member;
   }
   if (builtin == "getattr" && args.size() == 2 && store_[first].kind == ValueKind::Module) {
-    if (const ValueId picked = PickedFrom(ir::ModuleId{store_[first].a}, args[1].value)) return picked;
+    if (const ValueId picked = PickedFrom(store_[first].module(), args[1].value)) return picked;
   }
   if (builtin == "setattr" && args.size() == 3) StoreNamed(first, args[1].value, args[2].value);
   if (builtin == "print" || builtin == "setattr") return store_.NoneValue();
@@ -904,19 +903,19 @@ bool FunctionEvaluator::IsShape(ValueId value) {
   const Value& known = store_[value];
   if (known.kind == ValueKind::Select) return IsShape(store_.Kids(value)[1]) && IsShape(store_.Kids(value)[2]);
   const bool is_one = known.kind == ValueKind::Derived && known.kid_count == 1;
-  return is_one && (known.a == tables_.NameSymbol("shape") || known.a == tables_.NameSymbol("size"));
+  return is_one && (known.symbol() == tables_.NameSymbol("shape") || known.symbol() == tables_.NameSymbol("size"));
 }
 
 // `f"on_{event}"`, where each part is a text, or a parameter for which one text is passed.
 ValueId FunctionEvaluator::SpelledOut(ValueId text) {
   const ValueId known = LookThrough(tables_, text);
-  if (store_[known].kind != ValueKind::Derived || store_[known].a != tables_.NameSymbol("f-string")) return known;
+  if (store_[known].kind != ValueKind::Derived || store_[known].symbol() != tables_.NameSymbol("f-string")) return known;
   std::string spelled;
   const std::vector<ValueId> parts(store_.Kids(known).begin(), store_.Kids(known).end());
   for (const ValueId part : parts) {
     const ValueId inner = LookThrough(tables_, part);
-    if (store_[inner].kind != ValueKind::Str || !NameId{store_[inner].a}) return known;
-    spelled += Text(NameId{store_[inner].a});
+    if (store_[inner].kind != ValueKind::Str || !store_[inner].name()) return known;
+    spelled += Text(store_[inner].name());
   }
   return store_.Str(Intern(spelled));
 }
@@ -926,7 +925,7 @@ ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId 
   if (!given) return {};
   const ValueId name = SpelledOut(given);
   const Value value = store_[name];
-  if (value.kind == ValueKind::Str) return Member(site, object, NameId{value.a});
+  if (value.kind == ValueKind::Str) return Member(site, object, value.name());
   if (value.kind != ValueKind::Select) return {};
   const std::vector<ValueId> kids(store_.Kids(name).begin(), store_.Kids(name).end());
   const ValueId then_value = MemberNamed(site, object, kids[1]);
@@ -938,8 +937,8 @@ ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId 
 ValueId FunctionEvaluator::TypeTest(ValueId object, ValueId type) {
   const ValueId known = LookThrough(tables_, object);
   if (store_[known].kind == ValueKind::Object && type && store_[type].kind == ValueKind::External) {
-    const knowledge::ClassId own = knowledge_.FindClass(NameId{store_[known].a});
-    const knowledge::ClassId asked = knowledge_.FindClass(NameId{store_[type].a});
+    const knowledge::ClassId own = knowledge_.FindClass(store_[known].name());
+    const knowledge::ClassId asked = knowledge_.FindClass(store_[type].name());
     if (own && asked && knowledge_.IsSubclass(own, asked)) return store_.True();
   }
   const ValueId kids[] = {known, type};
@@ -949,7 +948,7 @@ ValueId FunctionEvaluator::TypeTest(ValueId object, ValueId type) {
 ValueId FunctionEvaluator::SuperValue(ir::ExprId site) {
   for (FuncId function = id_; function; function = tables_.program.funcs[function].parent) {
     if (const binding::ClassId owner = tables_.program.funcs[function].owner) {
-      return store_.Make({.kind = ValueKind::Instance, .a = owner.index, .b = kSuperInstance}, {});
+      return store_.Make(Value::Instance(owner, InstanceOrigin::Super), {});
     }
   }
   return Unseen(site);

@@ -16,7 +16,7 @@ ir::ModuleId FunctionEvaluator::ModuleOfMembers(ir::ExprId object) const {
   const ir::Expr& expr = module_[object];
   if (expr.kind != ir::ExprKind::Attribute || Text(ir::AttrOf(expr)) != kFieldTable) return {};
   const ValueId owner = tables_.facts.value(func_.module, ir::ObjectOf(expr));
-  return owner && store_[owner].kind == ValueKind::Module ? ir::ModuleId{store_[owner].a} : ir::ModuleId();
+  return owner && store_[owner].kind == ValueKind::Module ? store_[owner].module() : ir::ModuleId();
 }
 
 // `vars(args)`, `args.__dict__`: the object whose fields those are; none of anything else, and of a module or class.
@@ -26,7 +26,7 @@ ValueId FunctionEvaluator::OwnerOfTable(ir::ExprId table) {
   ir::ExprId object;
   if (expr.kind == ir::ExprKind::Attribute && Text(ir::AttrOf(expr)) == kFieldTable) object = ir::ObjectOf(expr);
   const ValueId called = expr.kind == ir::ExprKind::Call && ir::ArgCount(module_, expr) == 1 ? Eval(ir::CalleeOf(expr)) : ValueId();
-  const bool is_vars = called && store_[called].kind == ValueKind::External && Text(NameId{store_[called].a}) == "builtins.vars";
+  const bool is_vars = called && store_[called].kind == ValueKind::External && Text(store_[called].name()) == "builtins.vars";
   if (is_vars) object = ir::ArgAt(module_, expr, 0).value;
   const ValueId owner = object ? Eval(object) : ValueId();
   const ValueKind kind = owner ? store_[LookThrough(tables_, owner)].kind : ValueKind::Module;
@@ -78,8 +78,8 @@ ValueId FunctionEvaluator::ChosenBy(ValueId container, ValueId key) {
   constexpr size_t kMostChosen = 4;
   const Value& display = store_[container];
   const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
-  const bool is_list = display.kind == ValueKind::Tuple && display.op != kSetDisplay;
-  const bool is_dict = display.kind == ValueKind::Dict && display.op == 0;
+  const bool is_list = display.kind == ValueKind::Tuple && !display.is_set();
+  const bool is_dict = display.is_dict(DictKind::Items);
   if (!key || (!is_list && !is_dict) || kids.empty()) return {};
   std::vector<std::pair<ValueId, ValueId>> items;
   for (size_t i = 0; i < kids.size() && is_list; ++i) items.emplace_back(store_.Int(static_cast<int64_t>(i)), kids[i]);
@@ -111,7 +111,7 @@ bool FunctionEvaluator::AddItems(ValueId container, ValueId key, std::vector<Val
   if (!known || depth == kDeepest || items.size() > kMostPicked) return false;
   const Value value = store_[known];
   const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
-  const auto is = [&](std::string_view operation) { return value.kind == ValueKind::Derived && value.a == tables_.NameSymbol(operation); };
+  const auto is = [&](std::string_view operation) { return value.is_derived(tables_.NameSymbol(operation)); };
   const auto add = [&](ValueId item) {
     if (std::ranges::count(items, item) == 0) items.push_back(item);
   };
@@ -143,7 +143,7 @@ bool FunctionEvaluator::IsOneObject(ValueId item) {
 
 // `networks[0]` of a list that networks were added to in a loop, `networks[name]` of such a dictionary: one of those.
 ValueId FunctionEvaluator::OneOfItems(ValueId container, ValueId key) {
-  const bool is_slice = store_[key].kind == ValueKind::Derived && store_[key].a == tables_.NameSymbol("[:]");
+  const bool is_slice = store_[key].is_derived(tables_.NameSymbol("[:]"));
   // Of a display under a key that is not known it stays said that it is one of its items.
   if (store_[container].kind == ValueKind::Dict || store_[container].kind == ValueKind::Tuple) return {};
   std::vector<ValueId> items;
@@ -168,12 +168,12 @@ ValueId FunctionEvaluator::OneOf(std::span<const ValueId> callables, ValueId key
 void FunctionEvaluator::StoreNamed(ValueId object, ValueId name, ValueId value) {
   const Value key = store_[name];
   const std::vector<ValueId> kids(store_.Kids(name).begin(), store_.Kids(name).end());
-  if (key.kind == ValueKind::Str) return StoreAttribute(object, NameId{key.a}, value);
-  if (key.kind == ValueKind::Derived && key.a == tables_.NameSymbol("element")) {
+  if (key.kind == ValueKind::Str) return StoreAttribute(object, key.name(), value);
+  if (key.is_derived(tables_.NameSymbol("element"))) {
     for (const ValueId each : kids) StoreNamed(object, each, value);
   }
   if (key.kind != ValueKind::Select && key.kind != ValueKind::Derived) NoteAnyReplaced(object);
-  if (key.kind == ValueKind::Derived && key.a != tables_.NameSymbol("element")) NoteAnyReplaced(object);
+  if (key.kind == ValueKind::Derived && key.symbol() != tables_.NameSymbol("element")) NoteAnyReplaced(object);
   if (key.kind != ValueKind::Select || !IsOfRound(kids[0])) return;
   const bool is_pair = store_[value].kind == ValueKind::Select && store_.Kids(value)[0] == kids[0];
   const ValueId given[] = {is_pair ? store_.Kids(value)[1] : value, is_pair ? store_.Kids(value)[2] : value};
@@ -187,7 +187,7 @@ bool FunctionEvaluator::IsOfRound(ValueId condition) {
   return std::ranges::any_of(loops_, [&](const ir::Stmt* loop) {
     if (loop->kind != ir::StmtKind::For) return false;
     for (uint32_t i = 0; i < kMostItemsApart; ++i) {
-      if (store_[condition].a == Site(ir::AssignedOf(*loop), SiteUse::Which, i)) return true;
+      if (store_[condition].symbol() == Site(ir::AssignedOf(*loop), SiteUse::Which, i)) return true;
     }
     return false;
   });
@@ -207,10 +207,10 @@ ValueId FunctionEvaluator::ThoseThatTake(ValueId callee, std::span<const CallArg
     case ValueKind::Function: {
       const auto kids = store_.Kids(callee);
       const bool has_receiver = !kids.empty() && kids[0];
-      return TakesArguments(FuncId{value.a}, has_receiver, args) ? callee : ValueId::None();
+      return TakesArguments(value.function(), has_receiver, args) ? callee : ValueId::None();
     }
     case ValueKind::Class: {
-      const FuncId init = tables_.program.FindMethod(binding::ClassId{value.a}, Intern("__init__"));
+      const FuncId init = tables_.program.FindMethod(value.class_id(), Intern("__init__"));
       return !init || TakesArguments(init, true, args) ? callee : ValueId::None();
     }
     default:

@@ -107,7 +107,7 @@ void FillParams(Tables& tables) {
       const auto has_own = [&](binding::ClassId base) { return tables.Read(TableId::Made, base.index, any.index).has_value(); };
       if (is_object && std::ranges::any_of(tables.program.classes[owner].mro, has_own)) {
         const bool is_one = value && tables.store[value].kind == ValueKind::Instance && !tables.store.has_param(value);
-        if (!is_one) value = tables.store.Make({.kind = ValueKind::Instance, .a = owner.index}, {});
+        if (!is_one) value = tables.store.Make(Value::Instance(owner), {});
       }
       facts.params.push_back(value);
       facts.param_has_callers.push_back(from_calls.has_value());

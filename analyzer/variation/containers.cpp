@@ -35,7 +35,7 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
   if (IsObjectLike(store_[known].kind)) return;
   const ValueId how_often = HowOften();
   ValueId changed;
-  const bool is_display = store_[known].kind == ValueKind::Tuple && store_[known].op != kSetDisplay && store_[known].kid_count < kMostItemsApart;
+  const bool is_display = store_[known].kind == ValueKind::Tuple && !store_[known].is_set() && store_[known].kid_count < kMostItemsApart;
   if (is_list && is_display && old_value == known && IsChangedOnce(target) && path_.empty()) {
     std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
     items.push_back(item);
@@ -95,14 +95,15 @@ ValueId FunctionEvaluator::WithoutItem(ValueId container, Removal removal, Value
   }
   const bool is_dict = display.kind == ValueKind::Dict;
   if (display.kind != ValueKind::Tuple && !(is_dict && KnownItems(container))) return {};
-  if (removal == Removal::All) return store_.Make({.kind = display.kind, .op = display.op}, {});
+  const Value empty = is_dict ? Value::Dict(display.dict_kind()) : Value::Tuple(display.is_set());
+  if (removal == Removal::All) return store_.Make(empty, {});
   const size_t step = is_dict ? 2 : 1;
   const std::optional<size_t> place = is_dict ? PlaceOfKey(kids, which, removal) : PlaceOfItem(kids, which, removal);
   if (!place) return {};
   // A key that is not there is not taken out.
   if (*place >= kids.size()) return is_dict ? container : ValueId();
   kids.erase(kids.begin() + static_cast<ptrdiff_t>(*place), kids.begin() + static_cast<ptrdiff_t>(*place + step));
-  return store_.Make({.kind = display.kind, .op = display.op}, kids);
+  return store_.Make(empty, kids);
 }
 
 // Where that key of a dictionary is, the end if it is nowhere.
@@ -125,7 +126,7 @@ std::optional<size_t> FunctionEvaluator::PlaceOfItem(std::span<const ValueId> it
   }
   const Value& place = store_[which];
   if (place.kind != ValueKind::Int) return std::nullopt;
-  const auto at = static_cast<int32_t>(place.a);
+  const auto at = static_cast<int32_t>(*place.integer());
   const auto count = static_cast<int32_t>(items.size());
   return at < count && at >= -count ? std::optional(static_cast<size_t>((at + count) % count)) : std::nullopt;
 }
@@ -140,7 +141,7 @@ ValueId FunctionEvaluator::WithKey(ValueId container, ValueId key, bool is_there
     const ValueId else_value = WithKey(kids[2], key, is_there);
     return then_value == kids[1] && else_value == kids[2] ? container : store_.Select(kids[0], then_value, else_value);
   }
-  if (store_[container].kind != ValueKind::Derived || store_[container].a != tables_.NameSymbol(kShrunk)) return container;
+  if (store_[container].kind != ValueKind::Derived || store_[container].symbol() != tables_.NameSymbol(kShrunk)) return container;
   const bool is_other = kids[1] && kids[1] != key && store_[kids[1]].kind == ValueKind::Str;
   return is_there || is_other ? WithKey(kids[0], key, is_there) : container;
 }
@@ -183,13 +184,13 @@ ValueId FunctionEvaluator::HasItems(ValueId value, bool is_choice, int depth) {
   if (depth == kDeepest || module_.language != ir::Language::Python) return value;
   const Value asked = store_[value];
   std::vector<ValueId> kids(store_.Kids(value).begin(), store_.Kids(value).end());
-  const auto is = [&](std::string_view operation) { return asked.kind == ValueKind::Derived && asked.a == tables_.NameSymbol(operation); };
+  const auto is = [&](std::string_view operation) { return asked.is_derived(tables_.NameSymbol(operation)); };
   switch (asked.kind) {
     case ValueKind::Tuple:
     case ValueKind::Dict:
       return is_choice && (kids.empty() || asked.kind == ValueKind::Tuple || KnownItems(value)) ? store_.Bool(!kids.empty()) : value;
     case ValueKind::Unary:
-      return static_cast<ir::UnaryOp>(asked.op) == ir::UnaryOp::Not ? store_.Not(HasItems(kids[0], is_choice, depth + 1)) : value;
+      return asked.unary_op() == ir::UnaryOp::Not ? store_.Not(HasItems(kids[0], is_choice, depth + 1)) : value;
     case ValueKind::And:
     case ValueKind::Or:
       for (ValueId& kid : kids) kid = HasItems(kid, is_choice, depth + 1);
@@ -274,7 +275,7 @@ ValueId FunctionEvaluator::WithItem(ValueId dictionary, ValueId key, ValueId ite
     kids.push_back(key);
     kids.push_back(item);
   }
-  return store_.Make({.kind = ValueKind::Dict}, kids);
+  return store_.Make(Value::Dict(), kids);
 }
 
 // The keys and values of a dictionary whose keys are known texts, one after the other; of one of two such, those of both, where
@@ -316,11 +317,11 @@ std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictio
 
 // `config["rank"]` of a dictionary that was made elsewhere: what one key holds says nothing of the others, as with attributes.
 bool FunctionEvaluator::IsTableOfSettings(ValueId known, ValueId key) {
-  const bool is_text = key && store_[key].kind == ValueKind::Str && store_[key].a != 0;
+  const bool is_text = key && store_[key].kind == ValueKind::Str && store_[key].name().index != 0;
   return is_text && module_.language == ir::Language::Python && !IsContainer(Container(known)) && !IsObjectLike(store_[known].kind);
 }
 
-NameId FunctionEvaluator::ItemName(ValueId key) { return Intern("[" + std::string(Text(NameId{store_[key].a})) + "]"); }
+NameId FunctionEvaluator::ItemName(ValueId key) { return Intern("[" + std::string(Text(store_[key].name())) + "]"); }
 
 // Which kid of a dictionary display is the value under a constant key.
 std::optional<uint32_t> FunctionEvaluator::PlaceOf(ValueId dictionary, ValueId key) const {
@@ -350,7 +351,7 @@ void FunctionEvaluator::Refill(ir::ExprId target, ValueId item) {
   if (own == store_.axes(old_value) && !store_.has_param(item)) return;
   std::vector<ValueId> kids = {old_value};
   const Value& before = store_[old_value];
-  if (before.kind == ValueKind::Derived && before.a == tables_.NameSymbol(kRefilled)) {
+  if (before.is_derived(tables_.NameSymbol(kRefilled))) {
     kids.assign(store_.Kids(old_value).begin(), store_.Kids(old_value).end());
   }
   const bool is_new = std::ranges::find(kids, item) == kids.end();
@@ -361,7 +362,7 @@ void FunctionEvaluator::Refill(ir::ExprId target, ValueId item) {
 // The container whose places an item may have been put in since.
 ValueId FunctionEvaluator::Container(ValueId value) {
   ValueId known = LookThrough(tables_, value);
-  while (store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kRefilled)) {
+  while (store_[known].is_derived(tables_.NameSymbol(kRefilled))) {
     known = LookThrough(tables_, store_.Kids(known)[0]);
   }
   return known;
@@ -372,7 +373,7 @@ bool FunctionEvaluator::IsContainer(ValueId value) {
   const Value& known = store_[value];
   if (IsRepeated(value)) return true;
   if (known.kind == ValueKind::Select) return IsContainer(store_.Kids(value)[1]) || IsContainer(store_.Kids(value)[2]);
-  const bool is_changed = known.kind == ValueKind::Derived && (known.a == tables_.NameSymbol(kGrown) || known.a == tables_.NameSymbol(kShrunk));
+  const bool is_changed = known.kind == ValueKind::Derived && (known.symbol() == tables_.NameSymbol(kGrown) || known.symbol() == tables_.NameSymbol(kShrunk));
   return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_changed;
 }
 
@@ -384,7 +385,7 @@ bool FunctionEvaluator::HoldsRagged(ValueId value, int depth) {
   if (tables_.IsRagged(known)) return true;
   const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
   const Value& list = store_[known];
-  const auto is = [&](std::string_view operation) { return list.kind == ValueKind::Derived && list.a == tables_.NameSymbol(operation); };
+  const auto is = [&](std::string_view operation) { return list.is_derived(tables_.NameSymbol(operation)); };
   if (is(kGrown)) return HoldsRagged(kids[0], depth + 1) || HoldsRagged(kids[1], depth + 1);
   if (is(kShrunk)) return HoldsRagged(kids[0], depth + 1);
   if (is(kComprehended)) return HoldsRagged(kids[0], depth + 1);
@@ -395,7 +396,7 @@ bool FunctionEvaluator::HoldsRagged(ValueId value, int depth) {
 // `std::vector<T> values(n)`: one item n times.
 bool FunctionEvaluator::IsRepeated(ValueId value) const {
   const Value& known = store_[value];
-  if (known.kind != ValueKind::Binary || static_cast<ir::BinaryOp>(known.op) != ir::BinaryOp::Mul) return false;
+  if (known.kind != ValueKind::Binary || known.binary_op() != ir::BinaryOp::Mul) return false;
   const Value& display = store_[store_.Kids(value)[0]];
   return display.kind == ValueKind::Tuple && display.kid_count == 1 && module_.language != ir::Language::Python;
 }
@@ -407,7 +408,7 @@ ValueId FunctionEvaluator::ChangedBy(ValueId value, std::string_view operation, 
     const ValueId changed = ChangedBy(kids[1], operation, item, how_often);
     return changed ? changed : ChangedBy(kids[2], operation, item, how_often);
   }
-  const auto is = [&](std::string_view name) { return store_[value].a == tables_.NameSymbol(name); };
+  const auto is = [&](std::string_view name) { return store_[value].symbol() == tables_.NameSymbol(name); };
   if (store_[value].kind != ValueKind::Derived || (!is(kGrown) && !is(kShrunk))) return {};
   return is(operation) && kids[1] == item && kids[2] == how_often ? value : ChangedBy(kids[0], operation, item, how_often);
 }

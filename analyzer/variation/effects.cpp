@@ -56,9 +56,9 @@ Effects EitherOf(ValueStore& store, ValueId condition, const Effects& then_effec
   return either;
 }
 
-ValueId FunctionEvaluator::VariablesOf(ir::ModuleId module) { return store_.Make({.kind = ValueKind::Module, .a = module.index}, {}); }
+ValueId FunctionEvaluator::VariablesOf(ir::ModuleId module) { return store_.Make(Value::Module(module), {}); }
 
-ValueId FunctionEvaluator::VariablesOf(FuncId function) { return store_.Make({.kind = ValueKind::Function, .a = function.index}, {}); }
+ValueId FunctionEvaluator::VariablesOf(FuncId function) { return store_.Make(Value::Function(function), {}); }
 
 // Where a name stands that is a variable of a function around or of a module; the object is none of any other name.
 VariablePlace FunctionEvaluator::OuterPlace(NameId name) {
@@ -122,7 +122,7 @@ void FunctionEvaluator::ChangeSlot(uint32_t slot, ValueId value, ValueId when) {
 
 void FunctionEvaluator::TakeOver(const Effect& effect) {
   const Value& object = store_[effect.object];
-  const bool is_own_module = object.kind == ValueKind::Module && func_.function == ir::kTopLevel && object.a == func_.module.index;
+  const bool is_own_module = object.kind == ValueKind::Module && func_.function == ir::kTopLevel && object.module() == func_.module;
   const bool is_own = is_own_module || effect.object == VariablesOf(id_);
   if (const auto slot = scope_.slots.find(effect.attr); is_own && slot != scope_.slots.end()) {
     return ChangeSlot(slot->second, effect.value, effect.when);
@@ -135,7 +135,7 @@ void FunctionEvaluator::TakeOver(const Effect& effect) {
 }
 
 bool FunctionEvaluator::IsKnownByAttributes(ValueId object) const {
-  return store_[object].kind == ValueKind::Dict && store_[object].op == kAttributesOp;
+  return store_[object].is_dict(DictKind::Attributes);
 }
 
 // An object that is known by its attributes, with what they were assigned since it was made.
@@ -150,7 +150,7 @@ ValueId FunctionEvaluator::AsItIsNow(ValueId object) {
     if (place == kids.size()) kids.insert(kids.end(), {key, entry.value});
     else kids[place + 1] = entry.value;
   }
-  const ValueId now = store_.Make({.kind = ValueKind::Dict, .op = kAttributesOp, .a = store_[object].a}, kids);
+  const ValueId now = store_.Make(Value::Dict(DictKind::Attributes, store_[object].symbol()), kids);
   if (now != object) made_as_.emplace(now, AsItWasMade(object));
   return now;
 }
@@ -167,7 +167,7 @@ void FunctionEvaluator::TakeOver(FuncId function, CallSubstitution& substitution
   for (const Effect& effect : effects) {
     const ValueId object = AsItWasMade(substitution(effect.object));
     const ValueId on_way = effect.when ? substitution(effect.when) : ValueId();
-    const bool is_foreign = store_[object].kind == ValueKind::Param && FuncId{store_[object].a} == function;
+    const bool is_foreign = store_[object].kind == ValueKind::Param && store_[object].function() == function;
     const bool is_one = store_[object].kind != ValueKind::Instance && !IsConstant(store_[object]);
     const ValueId condition = Both(store_, when, on_way);
     if (is_foreign || !is_one || condition == store_.False()) continue;
@@ -181,7 +181,7 @@ void FunctionEvaluator::MayCall(ir::ExprId site, std::span<const CallArgument> a
   for (const CallArgument& arg : args) {
     const ValueId known = arg.value ? LookThrough(tables_, arg.value) : ValueId();
     if (!known || store_[known].kind != ValueKind::Function) continue;
-    const FuncId function{store_[known].a};
+    const FuncId function = store_[known].function();
     Evaluated(function);
     if (tables_.effects[function.index].empty()) continue;
     std::vector<ValueId> unknown;

@@ -32,7 +32,7 @@ std::optional<int64_t> DecimalOf(std::string_view text) {
 ValueId ValueStore::Environment(ValueId key) {
   const Value& value = values_[key.index];
   if (value.kind == ValueKind::Str) {
-    const auto [variable, is_new] = variables_.try_emplace(NameId{value.a});
+    const auto [variable, is_new] = variables_.try_emplace(value.name());
     if (!is_new) return variable->second;
     const uint32_t symbol = NewSymbol();
     if (names_ != nullptr) SetOperation(symbol, names_->Intern("environ:" + std::string(Text(key))));
@@ -50,7 +50,7 @@ void ValueStore::SetVariable(NameId variable, ValueId value) {
   Value text = values_[value.index];
   if (text.kind == ValueKind::Coordinate) {
     text.flags |= kOfText;
-    text.b = variable.index;
+    text.b_ = variable.index;
     value = Make(text, {});
   }
   variables_[variable] = value;
@@ -58,16 +58,15 @@ void ValueStore::SetVariable(NameId variable, ValueId value) {
 
 ValueId ValueStore::NumberOf(ValueId text) {
   Value value = values_[text.index];
-  const bool is_open = value.kind == ValueKind::Derived && value.a == environment_ && value.op == 0;
+  const bool is_open = value.is_derived(environment_) && value.derived_kind() == DerivedKind::Result;
   if (!is_open && (value.flags & kOfText) == 0) return text;
   const std::vector<ValueId> kids(Kids(text).begin(), Kids(text).end());
   if (is_open) {
-    value.op = kNumberOp;
-    return Make(value, kids);
+    return Make(value.Of(DerivedKind::Number), kids);
   }
   if (value.kind == ValueKind::Coordinate) {
     value.flags &= static_cast<uint8_t>(~kOfText);
-    value.b = 0;
+    value.b_ = 0;
     return Make(value, kids);
   }
   if (value.kind != ValueKind::Select) return text;
@@ -78,7 +77,7 @@ ValueId ValueStore::NumberOf(ValueId text) {
 ValueId ValueStore::AsCondition(ValueId id) {
   const Value& value = values_[id.index];
   if ((value.flags & kOfText) == 0) return id;
-  if (value.kind == ValueKind::Coordinate) return IsLaunched(NameId{value.b});
+  if (value.kind == ValueKind::Coordinate) return IsLaunched(value.variable());
   std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
   for (ValueId& kid : kids) kid = AsCondition(kid);
   return Rebuild(value, kids);
@@ -86,7 +85,7 @@ ValueId ValueStore::AsCondition(ValueId id) {
 
 // Whether a launcher set this variable: the same for all of its processes.
 ValueId ValueStore::IsLaunched(NameId variable) {
-  return Make({.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(knowledge::Coordinate::Distributed), .a = variable.index}, {});
+  return Make(Value::IsLaunched(variable), {});
 }
 
 // `group != GroupMember.NON_GROUP_MEMBER`, what a rank gets that is not in the list that a group is made of; none of anything else.
@@ -94,7 +93,7 @@ ValueId ValueStore::CompareMembership(ir::CompareOp op, ValueId group, ValueId n
   const bool is_negative = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
   if (!is_negative && op != ir::CompareOp::Eq && op != ir::CompareOp::Is) return {};
   const Value& made = values_[group.index];
-  const bool is_made = made.kind == ValueKind::Group && static_cast<GroupKind>(made.op) == GroupKind::Created && made.kid_count == 1;
+  const bool is_made = made.kind == ValueKind::Group && made.group_kind() == GroupKind::Created && made.kid_count == 1;
   if (!is_made || values_[nobody.index].kind != ValueKind::External || !Text(nobody).ends_with(".GroupMember.NON_GROUP_MEMBER")) return {};
   const ValueId ranks = Kids(group)[0];
   if (!ranks || values_[ranks.index].kind == ValueKind::Unary) return {};
@@ -113,7 +112,7 @@ ValueId ValueStore::CompareTexts(ir::CompareOp op, ValueId left, ValueId right) 
   if (is_membership) return IsAmongTexts(op, left, right);
   const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq;
   const Value& text = values_[right.index];
-  if (text.kind != ValueKind::Str || !NameId{text.a} || !is_equality) return {};
+  if (text.kind != ValueKind::Str || !text.name() || !is_equality) return {};
   const std::optional<int64_t> number = DecimalOf(Text(right));
   return number ? Compare(op, left, Int(*number)) : Bool(op == ir::CompareOp::NotEq);
 }
@@ -124,14 +123,14 @@ bool ValueStore::IsWholeNumber(ValueId id) const {
     case ValueKind::Int:
       return true;
     case ValueKind::Derived:
-      return value.a == length_ && (value.flags & kCounted) == 0;
+      return value.symbol() == length_ && (value.flags & kCounted) == 0;
     case ValueKind::Coordinate:
-      return static_cast<knowledge::Coordinate>(value.op) != knowledge::Coordinate::Distributed;
+      return value.coordinate() != knowledge::Coordinate::Distributed;
     case ValueKind::Unary:
-      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Minus && IsWholeNumber(Kids(id)[0]);
+      return value.unary_op() == ir::UnaryOp::Minus && IsWholeNumber(Kids(id)[0]);
     case ValueKind::Binary: {
       constexpr ir::BinaryOp kWhole[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::FloorDiv, ir::BinaryOp::Mod};
-      const bool is_whole = std::ranges::count(kWhole, static_cast<ir::BinaryOp>(value.op)) > 0;
+      const bool is_whole = std::ranges::count(kWhole, value.binary_op()) > 0;
       return is_whole && IsWholeNumber(Kids(id)[0]) && IsWholeNumber(Kids(id)[1]);
     }
     default:
@@ -148,7 +147,7 @@ bool ValueStore::IsTruth(ValueId id) const {
     case ValueKind::Compare:
       return true;
     case ValueKind::Unary:
-      return static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not;
+      return value.unary_op() == ir::UnaryOp::Not;
     case ValueKind::And:
     case ValueKind::Or:
       return std::ranges::all_of(kids, is_truth);
@@ -162,7 +161,7 @@ bool ValueStore::IsTruth(ValueId id) const {
 ValueId ValueStore::PrintedNumber(ValueId number) {
   const Value& value = values_[number.index];
   if (value.kind != ValueKind::Int || names_ == nullptr) return {};
-  const int64_t known = static_cast<int64_t>((uint64_t{value.b} << 32) | value.a);
+  const int64_t known = *value.integer();
   return Str(names_->Intern(std::to_string(known)));
 }
 
@@ -170,10 +169,10 @@ ValueId ValueStore::PrintedNumber(ValueId number) {
 std::optional<ValueStore::NumberText> ValueStore::NumberIn(ValueId id) const {
   const Value& value = values_[id.index];
   const auto kids = Kids(id);
-  const auto is_text = [&](ValueId part) { return part && values_[part.index].kind == ValueKind::Str && values_[part.index].a != 0; };
-  const bool is_printed = value.kind == ValueKind::Derived && value.a == text_ && kids.size() == 1;
+  const auto is_text = [&](ValueId part) { return part && values_[part.index].kind == ValueKind::Str && values_[part.index].name().index != 0; };
+  const bool is_printed = value.is_derived(text_) && kids.size() == 1;
   if (is_printed && kids[0] && IsWholeNumber(kids[0])) return NumberText{{}, kids[0], {}};
-  const bool is_sum = value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add;
+  const bool is_sum = value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add;
   if (is_sum && is_text(kids[0])) {
     const auto inner = NumberIn(kids[1]);
     return inner && inner->before.empty() ? std::optional(NumberText{Text(kids[0]), inner->number, inner->after}) : std::nullopt;
@@ -182,7 +181,7 @@ std::optional<ValueStore::NumberText> ValueStore::NumberIn(ValueId id) const {
     const auto inner = NumberIn(kids[0]);
     return inner && inner->after.empty() ? std::optional(NumberText{inner->before, inner->number, Text(kids[1])}) : std::nullopt;
   }
-  if (value.kind != ValueKind::Derived || value.a != parts_ || value.op != kPlainOp || kids.size() > 3) return std::nullopt;
+  if (!value.is_derived(parts_) || !value.is_derived(DerivedKind::Plain) || kids.size() > 3) return std::nullopt;
   NumberText found;
   for (const ValueId part : kids) {
     if (is_text(part)) (found.number ? found.after : found.before) = Text(part);
@@ -199,7 +198,7 @@ std::optional<ValueStore::NumberText> ValueStore::NumberIn(ValueId id) const {
 // The number for which the text comes out as that one.
 std::optional<int64_t> ValueStore::NumberPrinted(const NumberText& in, ValueId text) const {
   const Value& value = values_[text.index];
-  if (value.kind != ValueKind::Str || value.a == 0) return std::nullopt;
+  if (value.kind != ValueKind::Str || value.name().index == 0) return std::nullopt;
   std::string_view printed = Text(text);
   if (printed.size() < in.before.size() + in.after.size() || !printed.starts_with(in.before) || !printed.ends_with(in.after)) return std::nullopt;
   printed.remove_prefix(in.before.size());
@@ -215,7 +214,7 @@ ValueId ValueStore::ComparePrinted(ir::CompareOp op, ValueId left, ValueId right
   const auto printed = NumberIn(left);
   if (!printed) return {};
   const bool is_positive = op == ir::CompareOp::Eq || op == ir::CompareOp::In;
-  const auto is_known = [&](ValueId text) { return text && values_[text.index].kind == ValueKind::Str && values_[text.index].a != 0; };
+  const auto is_known = [&](ValueId text) { return text && values_[text.index].kind == ValueKind::Str && values_[text.index].name().index != 0; };
   if (is_equality && !is_known(right)) {
     const auto other = NumberIn(right);
     const bool is_alike = other && other->before == printed->before && other->after == printed->after;
@@ -246,7 +245,7 @@ ValueId ValueStore::IsAmongTexts(ir::CompareOp op, ValueId number, ValueId conta
   for (const ValueId item : items) {
     if (!item || !IsConstant(values_[item.index])) return {};
     if (values_[item.index].kind == ValueKind::Int) numbers.push_back(item);
-    if (!is_text(item) || !NameId{values_[item.index].a}) continue;
+    if (!is_text(item) || !values_[item.index].name()) continue;
     if (const std::optional<int64_t> decimal = DecimalOf(Text(item))) numbers.push_back(Int(*decimal));
   }
   const bool is_in = op == ir::CompareOp::In;
@@ -265,9 +264,9 @@ ValueId ValueStore::IsInEnvironment(ir::CompareOp op, ValueId key, ValueId conta
     return Select(kids[0], then_value, Compare(op, kids[2], container));
   }
   if (value.kind != ValueKind::Str) return {};
-  const auto variable = variables_.find(NameId{value.a});
+  const auto variable = variables_.find(value.name());
   if (variable == variables_.end() || values_[variable->second.index].kind == ValueKind::Unknown) return {};
-  const ValueId is_there = IsLaunched(NameId{value.a});
+  const ValueId is_there = IsLaunched(value.name());
   return op == ir::CompareOp::In ? is_there : Not(is_there);
 }
 

@@ -48,21 +48,21 @@ std::optional<double> EqualShares::Number(ValueId given, int depth) {
   switch (value.kind) {
     case ValueKind::Int:
     case ValueKind::Bool:
-      return static_cast<double>(static_cast<int64_t>((uint64_t{value.b} << 32) | value.a));
+      return static_cast<double>(*value.integer());
     case ValueKind::Coordinate:
       return OfCoordinate(value);
     case ValueKind::Binary:
-      return OfBinary(static_cast<ir::BinaryOp>(value.op), kids[0], kids[1], depth);
+      return OfBinary(value.binary_op(), kids[0], kids[1], depth);
     case ValueKind::Unary: {
       const std::optional<double> inner = Number(kids[0], depth + 1);
       if (!inner) return std::nullopt;
-      const auto op = static_cast<ir::UnaryOp>(value.op);
+      const auto op = value.unary_op();
       return op == ir::UnaryOp::Minus ? std::optional(-*inner) : op == ir::UnaryOp::Not ? std::optional<double>(*inner == 0) : std::nullopt;
     }
     case ValueKind::Compare: {
       const std::optional<double> left = Number(kids[0], depth + 1);
       const std::optional<double> right = left ? Number(kids[1], depth + 1) : std::nullopt;
-      return right ? CompareNumbers(static_cast<ir::CompareOp>(value.op), *left, *right) : std::nullopt;
+      return right ? CompareNumbers(value.compare_op(), *left, *right) : std::nullopt;
     }
     case ValueKind::Select: {
       const std::optional<double> chosen = Number(kids[0], depth + 1);
@@ -103,7 +103,7 @@ std::optional<double> EqualShares::OfBinary(ir::BinaryOp op, ValueId left_id, Va
 // Of whatever group: a rank of it, and how many there are.
 std::optional<double> EqualShares::OfCoordinate(const Value& value) const {
   using knowledge::Coordinate;
-  switch (static_cast<Coordinate>(value.op)) {
+  switch (value.coordinate()) {
     case Coordinate::Rank:
     case Coordinate::AxisRank:
     case Coordinate::GroupRank:
@@ -120,7 +120,7 @@ std::optional<double> EqualShares::OfCoordinate(const Value& value) const {
 std::optional<double> EqualShares::OfCall(ValueId call, int depth) {
   const Value& value = store_[call];
   const auto kids = store_.Kids(call);
-  if (store_.IsLength(value.a) && kids.size() == 1) {
+  if (store_.IsLength(value.symbol()) && kids.size() == 1) {
     const std::optional<int64_t> length = Length(kids[0], depth + 1);
     return length ? std::optional<double>(static_cast<double>(*length)) : std::nullopt;
   }
@@ -149,8 +149,8 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
   const Value& value = store_[id];
   const auto kids = store_.Kids(id);
   if (value.kind == ValueKind::Tuple) return value.kid_count;
-  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Mul) return OfRepeated(kids[0], kids[1], depth);
-  if (value.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(value.op) == ir::BinaryOp::Add) {
+  if (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mul) return OfRepeated(kids[0], kids[1], depth);
+  if (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add) {
     if (const ValueId filled = store_.FilledUpTo(kids[0], kids[1])) {
       const std::optional<double> number = Number(filled, depth + 1);
       return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
@@ -225,7 +225,7 @@ std::optional<int64_t> EqualShares::OfRange(ValueId range, int depth) {
 }
 
 bool EqualShares::Is(ValueId id, std::string_view operation) const {
-  return store_[id].kind == ValueKind::Derived && store_[id].a == tables_.NameSymbol(operation);
+  return store_[id].is_derived(tables_.NameSymbol(operation));
 }
 
 // The same for a value wherever it is asked, and another one in each try.

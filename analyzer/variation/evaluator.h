@@ -103,14 +103,10 @@ class CallSubstitution {
   ValueStore::Memo memo_;
 };
 
-// Value::op of a Tuple that is a set display: no order is known of its items.
-constexpr uint8_t kSetDisplay = 1;
 // What is taken out of a container: the item at a place or under a key, an item by what it is, the last one, or all.
 enum class Removal : uint8_t { At, Item, Last, All };
 
-// Value::op of a Partial that is a generator object: kids are the function and its arguments by parameter.
-constexpr uint8_t kGeneratorObject = 1;
-// That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
+// The operation of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
 // of one list that all ranks share decide, of that list, its variable and the condition.
 constexpr std::string_view kComprehended = "for";
 // So many are its kids where it is of one list.
@@ -119,10 +115,6 @@ constexpr size_t kKnownParts = 5;
 constexpr size_t kMostItemsApart = 6;
 // Keys and values of a dictionary that is known by its items: a value has no more than 255 kids.
 constexpr size_t kMostItemKids = 128;
-// Value::b of an Instance that is `super()`.
-constexpr uint32_t kSuperInstance = 1;
-// The same of an object that is made in sight: its class is no subclass of this one.
-constexpr uint32_t kExactInstance = 2;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
 
 class FunctionEvaluator {

@@ -110,8 +110,8 @@ class Explainer {
     const NameId method = is_method ? ir::AttrOf(module[called]) : NameId::None();
     if (const ValueId value = facts_.value(program_.funcs[function].module, called)) {
       const Value& callee = facts_.values_store[value];
-      const bool is_it = callee.kind == ValueKind::External && knowledge_.FindEntry(NameId{callee.a}) == call.entry;
-      const std::string_view name = is_it ? program_.text(NameId{callee.a}) : std::string_view();
+      const bool is_it = callee.kind == ValueKind::External && knowledge_.FindEntry(callee.name()) == call.entry;
+      const std::string_view name = is_it ? program_.text(callee.name()) : std::string_view();
       // A method of an object has the first name here as well.
       if (is_it && (!is_method || name.ends_with(fmt::format(".{}", program_.text(method))))) return std::string(name);
     }

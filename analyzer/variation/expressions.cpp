@@ -62,7 +62,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
                                                                               : "{}";
       const bool is_plain = expr.kind == ir::ExprKind::FString && (expr.flags & ir::kFormatted) == 0;
       const uint32_t symbol = tables_.NameSymbol(operation);
-      return is_plain ? store_.Make({.kind = ValueKind::Derived, .op = kPlainOp, .a = symbol}, kids) : store_.Derived(symbol, kids);
+      return is_plain ? store_.Make(Value::Derived(symbol, {}, 0, DerivedKind::Plain), kids) : store_.Derived(symbol, kids);
     }
     case ir::ExprKind::Dict: {
       std::vector<ValueId> kids;
@@ -71,7 +71,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
         kids.push_back(item.key ? Eval(item.key) : store_.NoneValue());
         kids.push_back(Eval(item.value));
       }
-      Value dict{.kind = ValueKind::Dict};
+      Value dict = Value::Dict();
       return store_.Make(dict, kids);
     }
     case ir::ExprKind::Lambda:
@@ -111,7 +111,7 @@ ValueId FunctionEvaluator::EvalConstant(const ir::Expr& expr) {
     case ir::ConstantKind::Str:
       return store_.Str(ir::TextOf(expr));
     case ir::ConstantKind::Float:
-      return store_.Make({.kind = ValueKind::Float, .a = ir::TextOf(expr).index}, {});
+      return store_.Make(Value::Float(ir::TextOf(expr)), {});
     default:
       return store_.Symbol(tables_.SiteSymbol(id_, expr.begin, SiteUse::Value), {});
   }
@@ -124,7 +124,7 @@ ValueId FunctionEvaluator::EvalItems(ir::ExprId, const ir::Expr& expr) {
     kids.push_back(Eval(item));
     known = known && module_[item].kind != ir::ExprKind::Starred;
   }
-  if (known && expr.kind == ir::ExprKind::Set) return store_.Make({.kind = ValueKind::Tuple, .op = kSetDisplay}, kids);
+  if (known && expr.kind == ir::ExprKind::Set) return store_.Make(Value::Tuple(true), kids);
   return known ? store_.Tuple(kids) : store_.Derived(tables_.NameSymbol("{}"), kids);
 }
 
@@ -135,11 +135,11 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const ValueId known = LookThrough(tables_, object);
   const Value& container = store_[known];
   const Value& key = store_[index];
-  if (container.kind == ValueKind::External && Text(NameId{container.a}) == "os.environ") {
+  if (container.kind == ValueKind::External && Text(container.name()) == "os.environ") {
     return store_.Environment(index);
   }
   if (const ir::ModuleId module = ModuleOfMembers(ir::ObjectOf(expr))) {
-    if (key.kind == ValueKind::Str) return MemberOfModule(module, NameId{key.a});
+    if (key.kind == ValueKind::Str) return MemberOfModule(module, key.name());
     if (const ValueId picked = PickedFrom(module, index)) return picked;
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
@@ -267,8 +267,7 @@ ValueId FunctionEvaluator::ListOfFew(const ir::Expr& expr) {
   AssignComprehensionTarget(clauses.front().target, IterateTuple(clauses.front().iter, source).element);
   Eval(ir::OperandOf(expr));
   env_.extra.resize(extra_size);
-  const uint8_t op = kind == ir::ComprehensionKind::Set ? kSetDisplay : 0;
-  return store_.Make({.kind = ValueKind::Tuple, .op = op}, items);
+  return store_.Make(Value::Tuple(kind == ir::ComprehensionKind::Set), items);
 }
 
 // `{name: make(name) for name in ["train", "val"]}` is the dictionary of what is made for each of them; none: it is not of that kind.
@@ -291,7 +290,7 @@ ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
     for (const ir::ExprId part : ir::Items(module_, item)) items.push_back(Eval(part));
     env_.extra.resize(extra_size);
   }
-  return store_.Make({.kind = ValueKind::Dict}, items);
+  return store_.Make(Value::Dict(), items);
 }
 
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
@@ -334,7 +333,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   const bool is_of_each = ir::ClausesOf(module_, expr).size() == 1 && variable && element && taken.empty() && !store_.Mentions(element, variable);
   if (is_of_each && kids.size() == 2 && !store_[value].mark) {
     Value made = store_[value];
-    made.op = kEachOp;
+    made = made.Of(DerivedKind::Each);
     if (is_counted) kids.back() = count[0];
     value = store_.Make(made, kids);
   }
@@ -410,13 +409,13 @@ ValueId FunctionEvaluator::ReadOuter(NameId name) {
 }
 
 ValueId FunctionEvaluator::ExternalValue(NameId qualified) {
-  return store_.Make({.kind = ValueKind::External, .a = qualified.index}, {});
+  return store_.Make(Value::External(qualified), {});
 }
 
 ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
   switch (target.kind) {
     case binding::TargetKind::Module:
-      return store_.Make({.kind = ValueKind::Module, .a = target.module.index}, {});
+      return store_.Make(Value::Module(target.module), {});
     case binding::TargetKind::Function: {
       const ValueId decorated = tables_.Decorated(target.function);
       if (decorated && !tables_.known_functions[target.function.index]) return decorated;
@@ -443,18 +442,18 @@ ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
 ValueId FunctionEvaluator::FunctionValue(FuncId function, ValueId receiver) {
   if (const knowledge::EntryId entry = tables_.known_functions[function.index]) {
     if (!tables_.program.funcs[function].owner) return ExternalValue(knowledge_[entry].name);
-    if (receiver) return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&receiver, 1});
+    if (receiver) return store_.Make(Value::BoundExternal(entry), {&receiver, 1});
   }
   std::vector<ValueId> kids = {receiver};
   for (FuncId around = tables_.program.funcs[function].parent; around; around = tables_.program.funcs[around].parent) {
     for (uint32_t i = 0; i < tables_.program.function(around).params.size(); ++i) kids.push_back(ParamValue(around, i));
   }
-  return store_.Make({.kind = ValueKind::Function, .a = function.index}, kids);
+  return store_.Make(Value::Function(function), kids);
 }
 
 ValueId FunctionEvaluator::ClassValue(binding::ClassId class_id) {
   if (const knowledge::ClassId known = tables_.known_classes[class_id.index]) return ExternalValue(knowledge_[known].name);
-  return store_.Make({.kind = ValueKind::Class, .a = class_id.index}, {});
+  return store_.Make(Value::Class(class_id), {});
 }
 
 // `self` is an object of the class; any other parameter stands for what callers pass.
@@ -464,14 +463,14 @@ ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
     using binding::ReceiverKind;
     const ReceiverKind kind = binding::ReceiverOf(tables_.program, function);
     if (kind == ReceiverKind::Instance && !HasOwnFields(func.owner)) return InstanceValue(func.owner);
-    if (kind == ReceiverKind::Instance) return store_.SameObject({.kind = ValueKind::Instance, .a = func.owner.index}, store_.Param(function, index));
-    if (kind == ReceiverKind::Class) return store_.Make({.kind = ValueKind::Class, .a = func.owner.index}, {});
+    if (kind == ReceiverKind::Instance) return store_.SameObject(Value::Instance(func.owner), store_.Param(function, index));
+    if (kind == ReceiverKind::Class) return store_.Make(Value::Class(func.owner), {});
   }
   return store_.Param(function, index);
 }
 
 ValueId FunctionEvaluator::InstanceValue(binding::ClassId class_id) {
-  return store_.Make({.kind = ValueKind::Instance, .a = class_id.index}, {});
+  return store_.Make(Value::Instance(class_id), {});
 }
 
 // The value without this function's parameters: what may be kept where other functions read it.

@@ -74,7 +74,7 @@ class FormulaReader {
 
 ValueId GroupBehind(const knowledge::Knowledge& knowledge, ValueStore& store, ValueId value) {
   if (store[value].kind != ValueKind::Object) return value;
-  const knowledge::ClassId known = knowledge.FindClass(NameId{store[value].a});
+  const knowledge::ClassId known = knowledge.FindClass(store[value].name());
   return known && knowledge[known].has_axis ? store.AxisGroup(knowledge[known].axis) : value;
 }
 

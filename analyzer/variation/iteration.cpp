@@ -24,11 +24,11 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   }
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) {
     const Iteration inner = IterateTuple(site, known);
-    return value.op == kSetDisplay && value.kid_count > 1 ? InHashOrder(inner) : inner;
+    return value.is_set() && value.kid_count > 1 ? InHashOrder(inner) : inner;
   }
   if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
   if (IsRepeated(known)) return {store_.Kids(store_.Kids(known)[0])[0], store_.Kids(known)[1]};
-  if (value.kind == ValueKind::Partial && value.op == kGeneratorObject) return IterateGenerator(site, known);
+  if (value.is_generator()) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
   if (value.kind == ValueKind::Select) return IterateSelect(site, known);
   if (const knowledge::EntryId entry = KnownMember(known, Intern("__iter__"))) return IterateObject(site, known, entry);
@@ -50,7 +50,7 @@ Iteration FunctionEvaluator::InHashOrder(const Iteration& iteration) {
 
 ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {
   const Value& called = store_[callee];
-  const bool is_orderless = called.kind == ValueKind::External && std::ranges::count(kOrderless, Text(NameId{called.a})) > 0;
+  const bool is_orderless = called.kind == ValueKind::External && std::ranges::count(kOrderless, Text(called.name())) > 0;
   const bool outer = std::exchange(ignores_order_, is_orderless);
   const ValueId value = Eval(argument);
   ignores_order_ = outer;
@@ -63,13 +63,13 @@ bool FunctionEvaluator::IsSumOfRounds(ValueId carried, ValueId after) const {
   if (next.kind != ValueKind::Binary || !carried) return false;
   constexpr ir::BinaryOp kCommutative[] = {ir::BinaryOp::Add, ir::BinaryOp::Mul, ir::BinaryOp::BitAnd, ir::BinaryOp::BitOr};
   const auto kids = store_.Kids(after);
-  return std::ranges::count(kCommutative, static_cast<ir::BinaryOp>(next.op)) > 0 && kids[0] == carried && !IsText(kids[1]);
+  return std::ranges::count(kCommutative, next.binary_op()) > 0 && kids[0] == carried && !IsText(kids[1]);
 }
 
 bool FunctionEvaluator::IsText(ValueId value) const {
   const Value& known = store_[value];
   const auto kids = store_.Kids(value);
-  const auto is = [&](std::string_view operation) { return known.kind == ValueKind::Derived && known.a == tables_.NameSymbol(operation); };
+  const auto is = [&](std::string_view operation) { return known.is_derived(tables_.NameSymbol(operation)); };
   const bool is_one_of = is("element") && kids.size() > 1;
   if (known.kind == ValueKind::Select || is_one_of) {
     return std::ranges::any_of(kids.subspan(is_one_of ? 0 : 1), [&](ValueId kid) { return kid && IsText(kid); });
@@ -82,8 +82,8 @@ ValueId FunctionEvaluator::InOrder(ValueId value) {
   const ValueId known = LookThrough(tables_, value);
   const Value set = store_[known];
   const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
-  if (set.kind == ValueKind::Tuple && set.op == kSetDisplay) return store_.Tuple(kids);
-  const bool is_call = set.kind == ValueKind::Derived && (set.a == tables_.NameSymbol("builtins.set") || set.a == tables_.NameSymbol("builtins.frozenset"));
+  if (set.is_set()) return store_.Tuple(kids);
+  const bool is_call = set.kind == ValueKind::Derived && (set.symbol() == tables_.NameSymbol("builtins.set") || set.symbol() == tables_.NameSymbol("builtins.frozenset"));
   return is_call && kids.size() == 1 ? InOrder(kids[0]) : value;
 }
 
@@ -140,7 +140,7 @@ ValueId FunctionEvaluator::CountOfYields() {
 }
 
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {
-  const FuncId function{store_[generator].a};
+  const FuncId function = store_[generator].function();
   const std::vector<ValueId> kids(store_.Kids(generator).begin(), store_.Kids(generator).end());
   const ValueId callee = kids[0];
   const std::vector<ValueId> bound(kids.begin() + 1, kids.end());
@@ -164,11 +164,11 @@ ValueId FunctionEvaluator::RoundedUp(ValueId distance, ValueId step) {
 // The least of several numbers of rounds: one that the ranks agreed on is.
 ValueId FunctionEvaluator::Least(std::span<const ValueId> numbers) {
   std::vector<ValueId> kept;
-  std::optional<int32_t> known;
+  std::optional<int64_t> known;
   for (const ValueId number : numbers) {
     if (store_.IsAgreed(number)) return number;
     const Value& value = store_[number];
-    if (value.kind == ValueKind::Int) known = std::min(static_cast<int32_t>(value.a), known.value_or(static_cast<int32_t>(value.a)));
+    if (value.kind == ValueKind::Int) known = std::min(*value.integer(), known.value_or(*value.integer()));
     else if (std::ranges::find(kept, number) == kept.end()) kept.push_back(number);
   }
   if (known) kept.push_back(store_.Int(*known));
@@ -177,18 +177,17 @@ ValueId FunctionEvaluator::Least(std::span<const ValueId> numbers) {
 
 // `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
 Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
-  const uint32_t symbol = store_[iterable].a;
+  const uint32_t symbol = store_[iterable].symbol();
   const std::vector<ValueId> kids(store_.Kids(iterable).begin(), store_.Kids(iterable).end());
   const auto is = [&](std::string_view name) { return symbol == tables_.NameSymbol(name); };
   if (is("builtins.range") && !kids.empty()) {
     const ValueId first = Bound(site, kids[0]);
     ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
-    constexpr uint32_t kSign = uint32_t{1} << 31;
-    const bool goes_down = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && (store_[kids[2]].b & kSign) != 0;
+    const bool goes_down = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && *store_[kids[2]].integer() < 0;
     if (goes_down) count = store_.Binary(ir::BinaryOp::Sub, first, Bound(site, kids[1]));
     // A step that ranks share divides what differs already; one that differs makes it differ.
     const bool has_own_step = kids.size() == 3 && (!store_.axes(kids[2]).empty() || store_.has_param(kids[2]));
-    const bool has_step = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && store_[kids[2]].b == 0 && store_[kids[2]].a > 1;
+    const bool has_step = kids.size() == 3 && store_[kids[2]].count() > 1u;
     if (has_own_step || has_step) count = RoundedUp(count, kids[2]);
     if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(iterable)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
     Axes axes;
@@ -266,7 +265,7 @@ ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
 // The pairs that a comprehension collects, of a key and a value as those of a dictionary are; none of anything else.
 ValueId FunctionEvaluator::PairOf(ValueId container) {
   const Value& known = store_[container];
-  if (known.kind != ValueKind::Derived || known.a != tables_.NameSymbol(kComprehended) || known.kid_count == 0) return {};
+  if (known.kind != ValueKind::Derived || known.symbol() != tables_.NameSymbol(kComprehended) || known.kid_count == 0) return {};
   const ValueId pair = store_.Kids(container)[0];
   return store_[pair].kind == ValueKind::Tuple && store_[pair].kid_count == 2 ? pair : ValueId::None();
 }
@@ -354,7 +353,7 @@ Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, kn
 // A bound of `range`: to go over `range(len(items))` is to go over the items.
 ValueId FunctionEvaluator::Bound(ir::ExprId site, ValueId number) {
   const Value& value = store_[number];
-  const bool is_length = value.kind == ValueKind::Derived && store_.IsLength(value.a) && value.kid_count == 1;
+  const bool is_length = value.kind == ValueKind::Derived && store_.IsLength(value.symbol()) && value.kid_count == 1;
   if (!is_length) return number;
   const ValueId counted = store_.Kids(number)[0];
   const Axes own = AxesOfCount(counted);
@@ -371,7 +370,7 @@ Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   if (!own.empty() && EqualShares(tables_).IsAsLong(iterable)) return {element, store_.Symbol(Site(site, SiteUse::Value, 1), {})};
   if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol(kRounds), kids)};
   const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
-  return {element, store_.Make({.kind = ValueKind::Unknown, .flags = flags, .axes = own, .a = Site(site)}, {})};
+  return {element, store_.Make(Value::Unknown(Site(site), own, flags), {})};
 }
 
 }  // namespace allranks::variation

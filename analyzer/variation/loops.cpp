@@ -206,7 +206,7 @@ ValueId FunctionEvaluator::CountedDown(const ir::Stmt& loop, const Env& before) 
 // Whether a loop has at least one round, and none is cut short: by `continue`, or, for `to_its_end`, by `break` either.
 bool FunctionEvaluator::HasRounds(const ir::Stmt& loop, ValueId trips, bool to_its_end) const {
   if (loop.kind != ir::StmtKind::For || !trips || store_[trips].kind != ValueKind::Int) return false;
-  if (store_[trips].a == 0 || store_[trips].b != 0) return false;
+  if (store_[trips].count().value_or(0) == 0) return false;
   bool is_cut = false;
   ir::ForEachStmtIn(module_, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
     is_cut = is_cut || (to_its_end && stmt.kind == ir::StmtKind::Break) || stmt.kind == ir::StmtKind::Continue;
@@ -219,7 +219,7 @@ ValueId FunctionEvaluator::CountedUp(ValueId initial, ValueId carried, ValueId a
   const Value& next = store_[after];
   if (store_.axes(rounds).empty() || next.kind != ValueKind::Binary || !carried) return {};
   const auto kids = store_.Kids(after);
-  const bool is_step = static_cast<ir::BinaryOp>(next.op) == ir::BinaryOp::Add && kids[0] == carried &&
+  const bool is_step = next.binary_op() == ir::BinaryOp::Add && kids[0] == carried &&
                        store_[kids[1]].kind == ValueKind::Int;
   if (!is_step) return {};
   const ValueId step = kids[1];

@@ -14,12 +14,12 @@ std::optional<ValueId> FunctionEvaluator::OfDisplay(std::string_view builtin, Va
   }
   const ValueId known = LookThrough(tables_, items);
   const bool is_call = store_[known].kind == ValueKind::Derived && store_[known].kid_count == 1;
-  const bool is_range = is_call && store_[known].a == tables_.NameSymbol("builtins.range");
+  const bool is_range = is_call && store_[known].symbol() == tables_.NameSymbol("builtins.range");
   if (is_range && store_.IsWholeNumber(store_.Kids(known)[0])) {
     if (builtin == "max") return store_.Binary(ir::BinaryOp::Sub, store_.Kids(known)[0], store_.Int(1));
     if (builtin == "min") return store_.Int(0);
   }
-  const bool is_display = store_[known].kind == ValueKind::Tuple && store_[known].op != kSetDisplay;
+  const bool is_display = store_[known].kind == ValueKind::Tuple && !store_[known].is_set();
   if (!is_display || module_.language != ir::Language::Python) return std::nullopt;
   std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
   if (builtin == "any" || builtin == "all") {
@@ -34,7 +34,7 @@ std::optional<ValueId> FunctionEvaluator::OfDisplay(std::string_view builtin, Va
   }
   const bool is_constant = std::ranges::all_of(kids, [&](ValueId kid) { return store_[kid].kind == ValueKind::Int; });
   if (builtin != "sorted" || !is_constant) return std::nullopt;
-  std::ranges::sort(kids, {}, [&](ValueId kid) { return static_cast<int32_t>(store_[kid].a); });
+  std::ranges::sort(kids, {}, [&](ValueId kid) { return *store_[kid].integer(); });
   return store_.Tuple(kids);
 }
 
@@ -44,8 +44,8 @@ std::optional<ValueId> FunctionEvaluator::MadeObject(ir::ExprId site, std::strin
   if ((name != "types.SimpleNamespace" && name != "argparse.Namespace") || !is_named || args.size() > kMostItemKids) return std::nullopt;
   std::vector<ValueId> kids;
   for (const CallArgument& arg : args) kids.insert(kids.end(), {store_.Str(arg.keyword), arg.value});
-  const ValueId made = store_.Make({.kind = ValueKind::Dict, .op = kAttributesOp, .a = Site(site)}, kids);
-  std::erase_if(env_.heap, [&](const HeapEntry& entry) { return IsKnownByAttributes(entry.object) && store_[entry.object].a == store_[made].a; });
+  const ValueId made = store_.Make(Value::Dict(DictKind::Attributes, Site(site)), kids);
+  std::erase_if(env_.heap, [&](const HeapEntry& entry) { return IsKnownByAttributes(entry.object) && store_[entry.object].symbol() == store_[made].symbol(); });
   return made;
 }
 
@@ -53,9 +53,9 @@ std::optional<ValueId> FunctionEvaluator::MadeObject(ir::ExprId site, std::strin
 std::optional<ValueId> FunctionEvaluator::NamedTuple(ValueId fields) {
   const ValueId known = LookThrough(tables_, fields);
   std::vector<ValueId> names(store_.Kids(known).begin(), store_.Kids(known).end());
-  if (store_[known].kind == ValueKind::Str && NameId{store_[known].a}) {
+  if (store_[known].kind == ValueKind::Str && store_[known].name()) {
     names.clear();
-    std::string_view text = Text(NameId{store_[known].a});
+    std::string_view text = Text(store_[known].name());
     while (!text.empty()) {
       const size_t end = std::min(text.find_first_of(", "), text.size());
       if (end > 0) names.push_back(store_.Str(Intern(text.substr(0, end))));
@@ -82,14 +82,14 @@ ValueId FunctionEvaluator::MakeNamedTuple(ir::ExprId site, ValueId of_class, std
     if (!value) return {};
     kids.insert(kids.end(), {names[i], value});
   }
-  return store_.Make({.kind = ValueKind::Dict, .op = kPlacesOp, .a = Site(site)}, kids);
+  return store_.Make(Value::Dict(DictKind::Places, Site(site)), kids);
 }
 
 // `all(batch.get(k) is not None for k in keys)` asks each rank's data what it asks of one of the items, or says what holds
 // of none. Of the ranks themselves it is another question for each item.
 std::optional<ValueId> FunctionEvaluator::Quantified(ir::ExprId site, ValueId items, bool of_all) {
   const ValueId known = LookThrough(tables_, items);
-  const bool is_listed = store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kComprehended);
+  const bool is_listed = store_[known].is_derived(tables_.NameSymbol(kComprehended));
   if (!is_listed) return std::nullopt;
   const ValueId element = store_.Kids(known)[0];
   const Axes axes = store_.axes(element);
@@ -125,8 +125,8 @@ bool FunctionEvaluator::HasOneElement(std::span<const CallArgument> args) {
 ValueId FunctionEvaluator::GroupListing(ir::ExprId site, ValueId lists, ValueId parent) {
   const std::vector<ValueId> kids(store_.Kids(lists).begin(), store_.Kids(lists).end());
   const ValueId rank = store_.Coordinate(knowledge::Coordinate::GroupRank, {}, parent);
-  const Value group{.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Created), .a = Site(site)};
-  const bool is_made = store_[lists].kind == ValueKind::Derived && store_[lists].a == tables_.NameSymbol(kComprehended);
+  const Value group = Value::Group(GroupKind::Created, Site(site));
+  const bool is_made = store_[lists].is_derived(tables_.NameSymbol(kComprehended));
   if (is_made && kids.size() == kKnownParts && kids[3] == store_.True()) {
     const ValueId parts[] = {kids[0], kids[2], kids[1]};
     return store_.Select(store_.Compare(ir::CompareOp::In, rank, kids[0]), store_.Make(group, parts), store_.NoneValue());
@@ -138,7 +138,7 @@ ValueId FunctionEvaluator::GroupListing(ir::ExprId site, ValueId lists, ValueId 
     color = store_.Select(store_.Compare(ir::CompareOp::In, rank, kids[i]), store_.Int(static_cast<int64_t>(i)), color);
   }
   const ValueId parts[] = {parent, color};
-  return store_.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Split), .a = Site(site)}, parts);
+  return store_.Make(Value::Group(GroupKind::Split, Site(site)), parts);
 }
 
 }  // namespace allranks::variation

@@ -9,14 +9,14 @@ namespace allranks::variation {
 bool FunctionEvaluator::SplitsItself(const Value& data_set) const {
   if (data_set.kind != ValueKind::Instance) return false;
   const knowledge::ClassId stream = knowledge_.FindClass(tables_.program.names->Find("torch.utils.data.IterableDataset"));
-  return stream && std::ranges::any_of(tables_.known_bases[data_set.a], [&](knowledge::ClassId known) { return knowledge_.IsSubclass(known, stream); });
+  return stream && std::ranges::any_of(tables_.known_bases[data_set.class_id().index], [&](knowledge::ClassId known) { return knowledge_.IsSubclass(known, stream); });
 }
 
 // Whether the receiver was made with an argument that makes what it yields differ between ranks. One whose making
 // was not seen may have been.
 bool FunctionEvaluator::MadeToVary(const knowledge::Entry& entry, ValueId receiver) {
   if (entry.varies_with.empty() || !receiver || store_[receiver].kind != ValueKind::Object) return true;
-  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[receiver].a});
+  const knowledge::ClassId class_id = knowledge_.FindClass(store_[receiver].name());
   const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
   const auto made_with = store_.Kids(receiver);
   if (!init || made_with.empty()) return true;
@@ -44,7 +44,7 @@ bool FunctionEvaluator::YieldsOnEachRank(ValueId sampler) {
 // What an object of a library was made with; none if it was not passed, or if its making was not seen.
 ValueId FunctionEvaluator::MadeWith(ValueId object, NameId param) {
   if (!object || store_[object].kind != ValueKind::Object) return ValueId::None();
-  const knowledge::ClassId class_id = knowledge_.FindClass(NameId{store_[object].a});
+  const knowledge::ClassId class_id = knowledge_.FindClass(store_[object].name());
   const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
   if (!init) return ValueId::None();
   const std::vector<NameId>& params = knowledge_[init].params;

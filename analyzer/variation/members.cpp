@@ -37,11 +37,11 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
   const Value value = store_[known];
   switch (value.kind) {
     case ValueKind::Module:
-      return MemberOfModule(ir::ModuleId{value.a}, attr);
+      return MemberOfModule(value.module(), attr);
     case ValueKind::External:
-      return MemberOfExternal(site, NameId{value.a}, attr);
+      return MemberOfExternal(site, value.name(), attr);
     case ValueKind::Class: {
-      const binding::ClassId class_id{value.a};
+      const binding::ClassId class_id = value.class_id();
       if (const ValueId field = FieldOf(class_id, attr, false)) return IsPlainEnum(class_id) ? EnumMember(class_id, attr) : field;
       if (const FuncId method = tables_.program.FindMethod(class_id, attr)) return MethodValue(method, known, true);
       if (const ValueId applied = AppliedForward(site, known, attr)) return applied;
@@ -82,14 +82,14 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
 
 // `Gather.apply` of a `Gather(torch.autograd.Function)`: its `forward`, which gets a context first.
 ValueId FunctionEvaluator::AppliedForward(ir::ExprId site, ValueId of_class, NameId attr) {
-  const binding::ClassId class_id{store_[of_class].a};
+  const binding::ClassId class_id = store_[of_class].class_id();
   const bool is_applied = std::ranges::any_of(tables_.known_bases[class_id.index], [&](knowledge::ClassId base) {
     return knowledge_[base].applied_by == attr;
   });
   const FuncId forward = is_applied ? tables_.program.FindMethod(class_id, Intern("forward")) : FuncId::None();
   if (!forward) return {};
   const ValueId parts[] = {MethodValue(forward, of_class, true), Unseen(site)};
-  return store_.Make({.kind = ValueKind::Partial}, parts);
+  return store_.Make(Value::Partial(), parts);
 }
 
 ValueId FunctionEvaluator::MemberOfModule(ir::ModuleId module, NameId attr) {
@@ -117,15 +117,15 @@ ValueId FunctionEvaluator::MemberOfExternal(ir::ExprId site, NameId qualified, N
 
 ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, ValueId given, NameId attr) {
   const Value& value = store_[object];
-  const binding::ClassId class_id{value.a};
-  const bool is_super = value.b == kSuperInstance;
+  const binding::ClassId class_id = value.class_id();
+  const bool is_super = value.origin() == InstanceOrigin::Super;
   if (const knowledge::EntryId entry = KnownMember(object, attr)) {
     const FuncId own = is_super ? FindMethodOf(object, attr) : tables_.program.FindMethod(class_id, attr);
     if (!own || tables_.known_classes[class_id.index]) return MemberOfKnown(site, object, entry);
   }
   if (const FuncId method = FindMethodOf(object, attr)) {
     if (!IsProperty(method)) {
-      const bool is_exact = value.b == kExactInstance && !tables_.IsAbstract(method);
+      const bool is_exact = value.origin() == InstanceOrigin::Exact && !tables_.IsAbstract(method);
       if (is_super || is_exact) return MethodValue(method, is_super ? OwnObject(class_id) : object, false);
       if (IsOverriddenUnseen(class_id, method, attr)) return MemberOfAny(site, object, attr);
       return OnObject(VirtualMethod(class_id, method, attr, site), object);
@@ -136,7 +136,7 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   if (Text(attr) == "value" && IsPlainEnum(class_id)) {
     if (const ValueId texts = TextsOfEnum(class_id)) return texts;
   }
-  const bool may_be_of_subclass = !is_super && value.b != kExactInstance;
+  const bool may_be_of_subclass = !is_super && value.origin() != InstanceOrigin::Exact;
   ValueId field = FieldOf(class_id, attr, is_super);
   if (field && may_be_of_subclass && IsConstant(store_[field])) field = ConstantOfSome(class_id, attr, field, site);
   const bool is_own = IsOwnToObjects(class_id, attr);
@@ -160,8 +160,8 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
 
 FuncId FunctionEvaluator::FindMethodOf(ValueId object, NameId attr) {
   const Value& value = store_[object];
-  const binding::ClassId class_id{value.a};
-  if (value.b != kSuperInstance) return tables_.MostSpecific(class_id, tables_.program.FindMethod(class_id, attr), attr);
+  const binding::ClassId class_id = value.class_id();
+  if (value.origin() != InstanceOrigin::Super) return tables_.MostSpecific(class_id, tables_.program.FindMethod(class_id, attr), attr);
   const auto& mro = tables_.program.classes[class_id].mro;
   for (size_t i = 1; i < mro.size(); ++i) {
     for (const auto& [name, method] : tables_.program.classes[mro[i]].methods) {
@@ -237,10 +237,10 @@ ValueId FunctionEvaluator::MethodValue(FuncId method, ValueId receiver, bool on_
   ValueId bound = receiver;
   if (kind == ReceiverKind::None || (on_class && kind == ReceiverKind::Instance)) bound = {};
   const ValueId decorated = tables_.Decorated(method);
-  if (decorated && store_[decorated].kind == ValueKind::Function && FuncId{store_[decorated].a} != method) {
+  if (decorated && store_[decorated].kind == ValueKind::Function && store_[decorated].function() != method) {
     std::vector<ValueId> kids(store_.Kids(decorated).begin(), store_.Kids(decorated).end());
     kids[0] = bound;
-    return store_.Make({.kind = ValueKind::Function, .a = store_[decorated].a}, kids);
+    return store_.Make(Value::Function(store_[decorated].function()), kids);
   }
   return FunctionValue(method, bound);
 }
@@ -326,7 +326,7 @@ knowledge::EntryId FunctionEvaluator::KnownMember(ValueId object, NameId attr) {
   const Value& value = store_[object];
   switch (value.kind) {
     case ValueKind::Object: {
-      const knowledge::ClassId class_id = knowledge_.FindClass(NameId{value.a});
+      const knowledge::ClassId class_id = knowledge_.FindClass(value.name());
       return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
     case ValueKind::Group: {
@@ -334,7 +334,7 @@ knowledge::EntryId FunctionEvaluator::KnownMember(ValueId object, NameId attr) {
       return class_id ? knowledge_.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
     case ValueKind::Instance:
-      return KnownMemberOfBases(binding::ClassId{value.a}, attr);
+      return KnownMemberOfBases(value.class_id(), attr);
     default:
       return knowledge::EntryId::None();
   }
@@ -363,7 +363,7 @@ knowledge::EntryId FunctionEvaluator::InferredMember(binding::ClassId class_id, 
 
 ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {
   if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
-  return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&object, 1});
+  return store_.Make(Value::BoundExternal(entry), {&object, 1});
 }
 
 // Decided by coordinates alone: `int(os.environ["RANK"]) == 0`.
@@ -392,7 +392,7 @@ bool FunctionEvaluator::IsRankFormula(ValueId value) const {
 ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId attr) {
   if (const knowledge::EntryId entry = knowledge_.FindAnyMember(attr)) {
     if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
-    return store_.Make({.kind = ValueKind::BoundExternal, .a = entry.index}, {&object, 1});
+    return store_.Make(Value::BoundExternal(entry), {&object, 1});
   }
   const Value& value = store_[object];
   const bool is_unknown = value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived ||
@@ -413,7 +413,7 @@ ValueId FunctionEvaluator::ByName(ValueId object, NameId attr, ValueId assigned)
   if (hint == nullptr || tables_.IsNoRank(assigned)) return {};
   const Value& known = store_[LookThrough(tables_, object)];
   if (known.kind == ValueKind::Instance) {
-    const DeclaredField declared = DeclarationOf(tables_.program, binding::ClassId{known.a}, attr);
+    const DeclaredField declared = DeclarationOf(tables_.program, known.class_id(), attr);
     if (declared.value && tables_.IsNoRank(tables_.facts.value(declared.module, declared.value))) return {};
   }
   return tables_.HintValue(*hint);
@@ -422,7 +422,7 @@ ValueId FunctionEvaluator::ByName(ValueId object, NameId attr, ValueId assigned)
 // The same wherever it is asked of one object, if nothing in this file stores an attribute of that name.
 ValueId FunctionEvaluator::HasAttribute(ir::ExprId site, std::span<const CallArgument> args) {
   const ValueId name = args.size() == 2 ? args[1].value : ValueId();
-  const bool is_fixed = name && store_[name].kind == ValueKind::Str && !tables_.AttributeUsesOf(func_.module).Stores(NameId{store_[name].a});
+  const bool is_fixed = name && store_[name].kind == ValueKind::Str && !tables_.AttributeUsesOf(func_.module).Stores(store_[name].name());
   const ValueId asked[] = {args[0].value, is_fixed ? name : store_.Symbol(Site(site), {})};
   return store_.Derived(tables_.NameSymbol("hasattr"), asked);
 }

@@ -36,7 +36,7 @@ std::optional<bool> Compared(ir::CompareOp op, int64_t size, int64_t number) {
 std::optional<bool> TruthAt(const ValueStore& store, ValueId id, int64_t size, int depth) {
   const Value& value = store[id];
   if (depth > kDeepest) return std::nullopt;
-  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+  if (value.is_not()) {
     const std::optional<bool> inner = TruthAt(store, store.Kids(id)[0], size, depth + 1);
     return inner ? std::optional(!*inner) : std::nullopt;
   }
@@ -53,10 +53,9 @@ std::optional<bool> TruthAt(const ValueStore& store, ValueId id, int64_t size, i
   if (value.kind != ValueKind::Compare) return std::nullopt;
   const Value& left = store[store.Kids(id)[0]];
   const Value& right = store[store.Kids(id)[1]];
-  const auto op = static_cast<ir::CompareOp>(value.op);
-  const auto is_small = [](const Value& each) { return each.kind == ValueKind::Int && each.b == 0; };
-  if (IsNumberOfRanks(left) && is_small(right)) return Compared(op, size, right.a);
-  if (is_small(left) && IsNumberOfRanks(right)) return Compared(op, left.a, size);
+  const auto op = value.compare_op();
+    if (IsNumberOfRanks(left) && right.count()) return Compared(op, size, *right.count());
+  if (left.count() && IsNumberOfRanks(right)) return Compared(op, *left.count(), size);
   return std::nullopt;
 }
 

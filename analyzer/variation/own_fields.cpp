@@ -52,11 +52,11 @@ void FunctionEvaluator::StoreAttribute(ValueId object, NameId attr, ValueId valu
   const bool is_python = module_.language == ir::Language::Python;
   const bool is_of_class = store_[known].kind == ValueKind::Class && is_python;
   if (store_[known].kind == ValueKind::Instance || is_of_class) {
-    tables_.Record(TableId::Fields, store_[known].a, attr.index, kept(Guarded(value)));
-    if (is_python && !is_made) tables_.Record(TableId::Replaced, store_[known].a, attr.index, store_.True());
+    tables_.Record(TableId::Fields, store_[known].class_id().index, attr.index, kept(Guarded(value)));
+    if (is_python && !is_made) tables_.Record(TableId::Replaced, store_[known].class_id().index, attr.index, store_.True());
   } else if (store_[known].kind == ValueKind::Module) {
     // `comm.LOCAL_GROUP = group`: a variable of another file.
-    const binding::Target variable = tables_.program.Lookup(ir::ModuleId{store_[known].a}, attr);
+    const binding::Target variable = tables_.program.Lookup(store_[known].module(), attr);
     if (variable.kind == binding::TargetKind::Variable) {
       tables_.Record(TableId::Globals, variable.module.index, variable.name.index, Closed(Guarded(value)));
       return Put(VariablesOf(variable.module), variable.name, value);
@@ -75,7 +75,7 @@ void FunctionEvaluator::StoreAttribute(ValueId object, NameId attr, ValueId valu
 void FunctionEvaluator::NoteAnyReplaced(ValueId object) {
   const ValueId known = LookThrough(tables_, object);
   if (store_[known].kind != ValueKind::Instance || module_.language != ir::Language::Python) return;
-  tables_.Record(TableId::Replaced, store_[known].a, Intern(kFieldTable).index, store_.True());
+  tables_.Record(TableId::Replaced, store_[known].class_id().index, Intern(kFieldTable).index, store_.True());
 }
 
 // `self.__dict__.update(options)`
@@ -90,7 +90,7 @@ bool FunctionEvaluator::MayBeOfProject(ValueId object) const {
   if (value.kind == ValueKind::Unknown || value.kind == ValueKind::Param) return true;
   if (value.kind == ValueKind::Select) return MayBeOfProject(store_.Kids(object)[1]) || MayBeOfProject(store_.Kids(object)[2]);
   if (value.kind != ValueKind::Derived) return false;
-  const NameId operation = store_.OperationOf(value.a);
+  const NameId operation = store_.OperationOf(value);
   return !operation || Text(operation).find('.') == std::string_view::npos;
 }
 
@@ -136,10 +136,10 @@ ValueId FunctionEvaluator::OwnObject(binding::ClassId class_id) {
 ValueId FunctionEvaluator::ObjectMeant(ValueId object, ValueId known) {
   if (object == known || store_[known].kind != ValueKind::Instance) return known;
   const Value of = store_[object];
-  const bool is_open = of.kind == ValueKind::Param || of.kind == ValueKind::Select || (of.kind == ValueKind::Derived && of.op == kFieldOp);
-  if (!is_open || !HasOwnFields(binding::ClassId{store_[known].a})) return known;
+  const bool is_open = of.kind == ValueKind::Param || of.kind == ValueKind::Select || (of.is_derived(DerivedKind::Field));
+  if (!is_open || !HasOwnFields(store_[known].class_id())) return known;
   const Value seen = store_[known];
-  return store_.SameObject({.kind = ValueKind::Instance, .axes = seen.axes, .mark = seen.mark, .a = seen.a, .b = seen.b}, object);
+  return store_.SameObject(seen, object);
 }
 
 // A method, or one of several, called on this object.
@@ -153,21 +153,21 @@ ValueId FunctionEvaluator::OnObject(ValueId method, ValueId object) {
   }
   if (value.kind != ValueKind::Function || kids.empty() || !kids[0] || store_[kids[0]].kind != ValueKind::Instance) return method;
   const Value receiver = store_[kids[0]];
-  const bool is_same = store_[object].op == kSameOp;
-  kids[0] = is_same ? store_.SameObject({.kind = ValueKind::Instance, .a = receiver.a, .b = receiver.b}, object) : object;
-  return store_.Make({.kind = ValueKind::Function, .a = value.a}, kids);
+  const bool is_same = store_[object].is_same_object();
+  kids[0] = is_same ? store_.SameObject(Value::Instance(receiver.class_id(), receiver.origin()), object) : object;
+  return store_.Make(Value::Function(value.function()), kids);
 }
 
 // `usual`: what objects of the class have there. None: nothing is known that this one has of its own.
 ValueId FunctionEvaluator::FieldOfObject(ValueId object, NameId attr, ValueId usual) {
   const Value& value = store_[object];
-  if (!usual) usual = tables_.Read(TableId::Made, value.a, attr.index);
-  if (!usual || value.op != kSameOp) return usual;
+  if (!usual) usual = tables_.Read(TableId::Made, value.class_id().index, attr.index);
+  if (!usual || !value.is_same_object()) return usual;
   const Value seen = store_[LookThrough(tables_, usual)];
   if (seen.kind != ValueKind::Instance && IsObjectLike(seen.kind)) return {};
   const ValueId field = store_.Field(tables_.NameSymbol(attr), store_.Kids(object)[0], usual);
   if (seen.kind != ValueKind::Instance) return field;
-  return store_.SameObject({.kind = ValueKind::Instance, .axes = seen.axes, .mark = seen.mark, .a = seen.a, .b = seen.b}, field);
+  return store_.SameObject(seen, field);
 }
 
 // What the constructor put in its object, and no call can have replaced.
@@ -232,7 +232,7 @@ void FunctionEvaluator::AddConstants(binding::ClassId class_id, Fields& fields) 
 
 // An object that is made here; of what it is made with that is kept in which objects of the class differ.
 ValueId FunctionEvaluator::MadeObjectOf(binding::ClassId class_id, Fields fields, bool is_record) {
-  const Value object{.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance};
+  const Value object = Value::Instance(class_id, InstanceOrigin::Exact);
   const NameId any = Intern(kFieldTable);
   for (const auto& [name, value] : fields) {
     // Sizes, names and paths differ everywhere, and seldom decide what an object does.
@@ -265,7 +265,7 @@ ValueId FunctionEvaluator::MadeObjectOf(binding::ClassId class_id, Fields fields
 
 ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args) {
   const ValueId object = InstanceValue(class_id);
-  const ValueId some = store_.Make({.kind = ValueKind::Instance, .a = class_id.index, .b = kExactInstance}, {});
+  const ValueId some = store_.Make(Value::Instance(class_id, InstanceOrigin::Exact), {});
   Fields fields;
   if (const FuncId init = tables_.program.FindMethod(class_id, Intern("__init__"))) {
     CallFunction(site, callee, init, object, args, CallKind::Construct);
@@ -306,7 +306,7 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
 ValueId FunctionEvaluator::WithOthers(ValueId object, std::span<const CallArgument> args) {
   const ValueId known = LookThrough(tables_, object);
   if (store_[known].kind != ValueKind::Instance) return {};
-  const binding::ClassId class_id{store_[known].a};
+  const binding::ClassId class_id = store_[known].class_id();
   Fields fields;
   for (const CallArgument& arg : args.subspan(1)) {
     if (arg.kind != ir::ArgKind::Keyword || !arg.value) return store_.SomeObject(known);

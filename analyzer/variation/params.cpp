@@ -65,7 +65,7 @@ FuncId Tables::MostSpecific(binding::ClassId class_id, FuncId method, NameId nam
 ValueId Tables::HintValue(const knowledge::Hint& hint) {
   ValueId value;
   if (hint.value) value = FormulaValue(*this, hint.value, nullptr, {}, {});
-  else if (hint.type) value = store.Make({.kind = ValueKind::Object, .a = hint.type.index}, {});
+  else if (hint.type) value = store.Make(Value::Object(hint.type), {});
   if (!value) return value;
   Value by_name = store[value];
   by_name.flags |= kByNameOnly;
@@ -87,12 +87,12 @@ ValueId Tables::TypeNamed(ir::ModuleId module, NameId text) {
   }
   if (target.kind == binding::TargetKind::Class && rest.empty()) {
     const knowledge::ClassId known = known_classes[target.class_id.index];
-    if (!known) return store.Make({.kind = ValueKind::Class, .a = target.class_id.index}, {});
-    return store.Make({.kind = ValueKind::External, .a = knowledge[known].name.index}, {});
+    if (!known) return store.Make(Value::Class(target.class_id), {});
+    return store.Make(Value::External(knowledge[known].name), {});
   }
   if (target.kind != binding::TargetKind::External) return {};
   const std::string qualified = std::string(program.text(target.name)) + (rest.empty() ? "" : "." + std::string(rest));
-  return store.Make({.kind = ValueKind::External, .a = program.names->Intern(qualified).index}, {});
+  return store.Make(Value::External(program.names->Intern(qualified)), {});
 }
 
 // Some objects of a class, how many is not known.
@@ -135,18 +135,17 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   const ValueId type = is_text ? TypeNamed(module_id, ir::TextOf(expr)) : facts.value(module_id, annotation);
   if (!type) return ValueId::None();
   const Value& value = store[type];
-  if (value.kind == ValueKind::Class) return store.Make({.kind = ValueKind::Instance, .a = value.a}, {});
+  if (value.kind == ValueKind::Class) return store.Make(Value::Instance(value.class_id()), {});
   if (value.kind != ValueKind::External) return ValueId::None();
-  const knowledge::ClassId known = knowledge.FindClass(NameId{value.a});
+  const knowledge::ClassId known = knowledge.FindClass(value.name());
   if (!known) return ValueId::None();
   const knowledge::Class& known_class = knowledge[known];
   if (known_class.is_tensor || known_class.is_plain) return ValueId::None();
   if (known_class.is_group) {
-    return store.Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::Unknown),
-                       .a = SiteSymbol(function, module[annotation].begin, SiteUse::Value)},
+    return store.Make(Value::Group(GroupKind::Unknown, SiteSymbol(function, module[annotation].begin, SiteUse::Value)),
                       {});
   }
-  return store.Make({.kind = ValueKind::Object, .a = known_class.name.index}, {});
+  return store.Make(Value::Object(known_class.name), {});
 }
 
 // What a framework passes to the hook of it that `function` overrides.
@@ -162,7 +161,7 @@ ValueId Tables::HookParam(FuncId function, uint32_t index) {
       const uint32_t symbol = SiteSymbol(function, definition.params[index].begin, SiteUse::Value);
       switch (yield.kind) {
         case knowledge::YieldKind::Object:
-          return store.Make({.kind = ValueKind::Object, .a = yield.type.index}, {});
+          return store.Make(Value::Object(yield.type), {});
         case knowledge::YieldKind::Varies:
         case knowledge::YieldKind::Uniform:
           return yield.mark ? store.WithMark(store.Symbol(symbol, yield.axes), yield.mark)
@@ -189,7 +188,7 @@ ValueId Tables::Assume(FuncId function, uint32_t index) {
   }
   // What a number is by default is what it says, whatever its name: `def reduce(tensor, rank=0)`.
   const ValueId usual = DefaultOf(function, index);
-  const bool is_number = usual && store[usual].kind == ValueKind::Int && store[usual].b == 0;
+  const bool is_number = usual && store[usual].count();
   if (!value && !is_number) {
     if (const knowledge::Hint* hint = knowledge.FindHint(param.name)) value = HintValue(*hint);
   }
@@ -237,7 +236,7 @@ void Tables::NoteConditions(ValueId open, const std::function<ValueId(ValueId)>&
 
 bool Tables::IsNoRank(ValueId usual) const {
   constexpr uint32_t kLeast = 2;
-  return usual && store[usual].kind == ValueKind::Int && store[usual].b == 0 && store[usual].a >= kLeast;
+  return usual && store[usual].count() >= kLeast;
 }
 
 bool Tables::IsRagged(ValueId value) {
@@ -246,7 +245,7 @@ bool Tables::IsRagged(ValueId value) {
     const auto kids = store.Kids(value);
     return IsRagged(kids[1]) || IsRagged(kids[2]);
   }
-  const bool is_changed = store[value].a == NameSymbol(kGrown) || store[value].a == NameSymbol(kShrunk);
+  const bool is_changed = store[value].symbol() == NameSymbol(kGrown) || store[value].symbol() == NameSymbol(kShrunk);
   if (store[value].kind != ValueKind::Derived || !is_changed) return false;
   return !store.axes(store.Kids(value)[2]).empty() || IsRagged(store.Kids(value)[0]);
 }
@@ -269,7 +268,7 @@ ValueId Tables::KeptFilledUp(ValueId value, Axes lost) {
   const ValueId items = Kept(sum[0], lost);
   const std::vector<ValueId> filling(store.Kids(sum[1]).begin(), store.Kids(sum[1]).end());
   const std::vector<ValueId> missing(store.Kids(filling[1]).begin(), store.Kids(filling[1]).end());
-  const ValueId length = store.Make(Value{.kind = ValueKind::Derived, .a = store[missing[1]].a}, {&items, 1});
+  const ValueId length = store.Make(Value::Derived(store[missing[1]].symbol()), {&items, 1});
   const ValueId still_missing = store.Binary(ir::BinaryOp::Sub, missing[0], length);
   return store.Binary(ir::BinaryOp::Add, items, store.Binary(ir::BinaryOp::Mul, filling[0], still_missing));
 }
@@ -279,12 +278,12 @@ ValueId LookThrough(Tables& tables, ValueId value) {
   for (int step = 0; step < kLongest && value; ++step) {
     const Value& seen = tables.store[value];
     if (seen.kind == ValueKind::Param) {
-      const ValueId assumed = tables.AssumedParam(FuncId{seen.a}, seen.b);
+      const ValueId assumed = tables.AssumedParam(seen.function(), seen.param_index());
       if (!assumed || tables.store.has_param(assumed)) return value;
       value = assumed;
       continue;
     }
-    if (seen.kind == ValueKind::Derived && seen.op == kFieldOp) {
+    if (seen.is_derived(DerivedKind::Field)) {
       value = tables.store.Kids(value)[1];
       continue;
     }

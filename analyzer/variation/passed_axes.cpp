@@ -10,7 +10,7 @@ knowledge::Axes AxesOf(const Facts& facts, ValueId value, int depth) {
   knowledge::Axes axes = values.axes(value);
   if (!axes.empty() || !values.has_param(value) || depth > kDeepestAxes) return axes;
   if (values[value].kind == ValueKind::Param) {
-    const ValueId passed = facts.param(FuncId{values[value].a}, values[value].b);
+    const ValueId passed = facts.param(values[value].function(), values[value].param_index());
     return passed && passed != value ? AxesOf(facts, passed, depth + 1) : axes;
   }
   for (const ValueId kid : values.Kids(value)) {

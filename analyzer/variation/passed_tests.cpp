@@ -81,7 +81,7 @@ bool FunctionEvaluator::IsOfArguments(ValueId value) const {
     switch (node.kind) {
       case ValueKind::Coordinate:
         // Whether there is a job changes as it is joined and left.
-        if (static_cast<knowledge::Coordinate>(node.op) == knowledge::Coordinate::Distributed) return false;
+        if (node.coordinate() == knowledge::Coordinate::Distributed) return false;
         break;
       case ValueKind::None:
       case ValueKind::Bool:

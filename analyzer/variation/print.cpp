@@ -24,25 +24,25 @@ class Printer {
       case ValueKind::None:
         return "None";
       case ValueKind::Bool:
-        return value.a != 0 ? "True" : "False";
+        return *value.integer() != 0 ? "True" : "False";
       case ValueKind::Int:
-        return fmt::format("{}", static_cast<int64_t>((uint64_t{value.b} << 32) | value.a));
+        return fmt::format("{}", *value.integer());
       case ValueKind::Float:
-        return std::string(program_.text(NameId{value.a}));
+        return std::string(program_.text(value.name()));
       case ValueKind::Str:
-        return fmt::format("\"{}\"", program_.text(NameId{value.a}));
+        return fmt::format("\"{}\"", program_.text(value.name()));
       case ValueKind::Coordinate:
         return CoordinateText(id, depth);
       case ValueKind::Param: {
-        const ir::Function& function = program_.function(FuncId{value.a});
-        return std::string(program_.text(function.params[value.b].name));
+        const ir::Function& function = program_.function(value.function());
+        return std::string(program_.text(function.params[value.param_index()].name));
       }
       case ValueKind::Unary:
-        return kUnaryText[value.op] + Inner(Kid(id, 0), depth);
+        return kUnaryText[static_cast<size_t>(value.unary_op())] + Inner(Kid(id, 0), depth);
       case ValueKind::Binary:
-        return fmt::format("{} {} {}", Inner(Kid(id, 0), depth), kBinaryText[value.op], Inner(Kid(id, 1), depth));
+        return fmt::format("{} {} {}", Inner(Kid(id, 0), depth), kBinaryText[static_cast<size_t>(value.binary_op())], Inner(Kid(id, 1), depth));
       case ValueKind::Compare:
-        return fmt::format("{} {} {}", Inner(Kid(id, 0), depth), kCompareText[value.op], Inner(Kid(id, 1), depth));
+        return fmt::format("{} {} {}", Inner(Kid(id, 0), depth), kCompareText[static_cast<size_t>(value.compare_op())], Inner(Kid(id, 1), depth));
       case ValueKind::And:
         return Joined(id, " and ", depth);
       case ValueKind::Or:
@@ -55,23 +55,23 @@ class Printer {
       case ValueKind::Dict:
         return "{...}";
       case ValueKind::Module:
-        return program_.infos[ir::ModuleId{value.a}].dotted;
+        return program_.infos[value.module()].dotted;
       case ValueKind::External:
       case ValueKind::Object:
-        return std::string(program_.text(NameId{value.a}));
+        return std::string(program_.text(value.name()));
       case ValueKind::Function:
-        return program_.FunctionName(FuncId{value.a});
+        return program_.FunctionName(value.function());
       case ValueKind::Class:
       case ValueKind::Instance:
-        return std::string(program_.text(program_.ir_class(binding::ClassId{value.a}).name));
+        return std::string(program_.text(program_.ir_class(value.class_id()).name));
       case ValueKind::BoundExternal:
-        return std::string(program_.text(knowledge_[knowledge::EntryId{value.a}].name));
+        return std::string(program_.text(knowledge_[value.entry()].name));
       case ValueKind::Partial:
         return "partial(" + Print(Kid(id, 0), depth + 1) + ")";
       case ValueKind::Group:
         return GroupText(value);
       case ValueKind::Derived:
-        if (value.op == kFieldOp) return Inner(Kid(id, 1), depth);
+        if (value.is_derived(DerivedKind::Field)) return Inner(Kid(id, 1), depth);
         return store_.Kids(id).size() == 1 && value.axes.empty() ? "f(" + Print(Kid(id, 0), depth + 1) + ")"
                                                                 : AxesText(value.axes);
     }
@@ -112,8 +112,8 @@ class Printer {
 
   std::string CoordinateText(ValueId id, int depth) {
     const Value& value = store_[id];
-    const auto axis = static_cast<Axis>(value.a);
-    switch (static_cast<knowledge::Coordinate>(value.op)) {
+    const auto axis = value.axis();
+    switch (value.coordinate()) {
       case knowledge::Coordinate::Rank:
         return "rank";
       case knowledge::Coordinate::LocalRank:
@@ -141,11 +141,11 @@ class Printer {
   }
 
   static std::string GroupText(const Value& value) {
-    switch (static_cast<GroupKind>(value.op)) {
+    switch (value.group_kind()) {
       case GroupKind::World:
         return "the default group";
       case GroupKind::AxisGroup:
-        return fmt::format("the {} group", knowledge::AxisName(static_cast<Axis>(value.a)));
+        return fmt::format("the {} group", knowledge::AxisName(value.axis()));
       case GroupKind::Created:
         return "a created group";
       case GroupKind::Split:

@@ -16,7 +16,7 @@ void FunctionEvaluator::NoteProcessStart(const knowledge::Entry& entry, std::spa
     const ValueId function = LookThrough(tables_, started);
     if (store_[function].kind != ValueKind::Function) continue;
     const auto kids = store_.Kids(function);
-    RecordStarted(FuncId{store_[function].a}, kids.empty() ? ValueId::None() : kids[0], with_index,
+    RecordStarted(store_[function].function(), kids.empty() ? ValueId::None() : kids[0], with_index,
                   ParamOf(entry, bound, Intern("args")));
   }
 }

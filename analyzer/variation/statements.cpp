@@ -234,7 +234,7 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
     return length && IsBroadcastOf(condition, count, length);
   }
   const Value& value = store_[received];
-  const bool is_item = value.kind == ValueKind::Derived && value.a == tables_.NameSymbol("[]") &&
+  const bool is_item = value.is_derived(tables_.NameSymbol("[]")) &&
                        store_[store_.Kids(received)[1]].kind == ValueKind::Int;
   const auto broadcast = broadcasts_.find(is_item ? store_.Kids(received)[0] : received);
   if (broadcast == broadcasts_.end() || RankTest(condition, broadcast->second.root) != false) return false;
@@ -251,7 +251,7 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
   const auto is_sent_by = [&](const Broadcast& other) {
     ValueId content = on_root(other.before);
     if (is_item) {
-      const uint32_t index = store_[store_.Kids(received)[1]].a;
+      const auto index = static_cast<uint32_t>(*store_[store_.Kids(received)[1]].integer());
       if (store_[content].kind != ValueKind::Tuple || index >= store_[content].kid_count) return false;
       content = store_.Kids(content)[index];
     }
@@ -272,7 +272,7 @@ ValueId FunctionEvaluator::LengthOn(ValueId rank, ValueId container) {
     const std::optional<bool> holds = RankTest(kids[0], rank);
     return holds ? LengthOn(rank, kids[*holds ? 1 : 2]) : ValueId();
   }
-  const bool is_grown = store_[known].kind == ValueKind::Derived && store_[known].a == tables_.NameSymbol(kGrown);
+  const bool is_grown = store_[known].is_derived(tables_.NameSymbol(kGrown));
   return is_grown && IsEmpty(LookThrough(tables_, kids[0])) ? Count({&kids[2], 1}) : ValueId();
 }
 
@@ -280,11 +280,11 @@ ValueId FunctionEvaluator::LengthOn(ValueId rank, ValueId container) {
 std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank) const {
   const Value& value = store_[condition];
   const auto kids = store_.Kids(condition);
-  if (value.kind == ValueKind::Unary && static_cast<ir::UnaryOp>(value.op) == ir::UnaryOp::Not) {
+  if (value.is_not()) {
     const std::optional<bool> inner = RankTest(kids[0], rank);
     return inner ? std::optional<bool>(!*inner) : std::nullopt;
   }
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   if (value.kind != ValueKind::Compare || (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq)) return std::nullopt;
   const auto is_rank = [&](ValueId side) { return IsCoordinate(store_[side], knowledge::Coordinate::Rank); };
   const bool asks_for_it = (is_rank(kids[0]) && kids[1] == rank) || (is_rank(kids[1]) && kids[0] == rank);
@@ -424,7 +424,7 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
     const Value kind = store_[object];
     const size_t recorded = facts_.calls.size();
     if (kind.kind == ValueKind::Instance) {
-      const binding::ClassId class_id{kind.a};
+      const binding::ClassId class_id = kind.class_id();
       if (const FuncId enter = tables_.program.FindMethod(class_id, Intern("__enter__"))) {
         entered = CallFunction(item.context, FunctionValue(enter, object), enter, object, {}, CallKind::Function);
         MoveCalls(recorded, facts_.enters);
@@ -433,7 +433,7 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
         CallFunction(item.context, FunctionValue(exit, object), exit, object, {}, CallKind::Function);
         MoveCalls(recorded, facts_.leaves);
       }
-    } else if (kind.kind == ValueKind::Partial && kind.op == kGeneratorObject) {
+    } else if (kind.is_generator()) {
       entered = Iterate(item.context, object).element;
       if (!facts_.iterations.empty() && facts_.iterations.back().first == item.context) {
         facts_.enters.push_back(facts_.iterations.back());
@@ -542,8 +542,8 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
     const ValueId decorator = LookThrough(tables_, Eval(*it));
     const Value& kind = store_[decorator];
     knowledge::EntryId entry;
-    if (kind.kind == ValueKind::External) entry = knowledge_.FindEntry(NameId{kind.a});
-    if (kind.kind == ValueKind::BoundExternal) entry = knowledge::EntryId{kind.a};
+    if (kind.kind == ValueKind::External) entry = knowledge_.FindEntry(kind.name());
+    if (kind.kind == ValueKind::BoundExternal) entry = kind.entry();
     if (!entry) {
       if (const auto call = std::ranges::find_if(facts_.calls, [&](const auto& item) { return item.first == *it; });
           call != facts_.calls.end() && call->second.kind == CallKind::Known) {

@@ -282,7 +282,7 @@ void Tables::SetDecorated(FuncId function, ValueId decorators, ValueId value) {
   decorated_[function.index] = Noted(EventKind::SetDecorated, function, decorators.index, value);
   std::vector<knowledge::EntryId>& entries = facts.functions[function].decorators;
   entries.clear();
-  for (const ValueId entry : store.Kids(decorators)) entries.push_back(knowledge::EntryId{store[entry].a});
+  for (const ValueId entry : store.Kids(decorators)) entries.push_back(knowledge::EntryId{*store[entry].count()});
 }
 
 ValueId Tables::AssumedParam(FuncId function, uint32_t index) {

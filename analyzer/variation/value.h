@@ -5,7 +5,9 @@
 // parameters as `Param`, and a call substitutes the arguments.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,37 +35,38 @@ using knowledge::MarkId;
 using ValueId = base::Id<struct ValueTag>;
 
 enum class ValueKind : uint8_t {
-  Unknown,    // a = symbol number: two unknowns of one symbol are the same value; kids: what it was derived from
+  Unknown,    // symbol: two unknowns of one symbol are the same value; kids: what it was derived from
   None,
-  Bool,       // a = 0 or 1
-  Int,        // a, b = low and high half
-  Float,      // a = NameId of the text
-  Str,        // a = NameId
-  Coordinate, // op = knowledge::Coordinate, a = Axis for AxisRank/AxisSize; kids[0] = group for GroupRank/GroupSize. A text of the
-              // environment (kOfText): b = NameId of the variable
-  Param,      // a = FuncId, b = index
-  Unary,      // op = ir::UnaryOp, kids[0]
-  Binary,     // op = ir::BinaryOp, kids[0], kids[1]
-  Compare,    // op = ir::CompareOp, kids[0], kids[1]
+  Bool,       // integer: 0 or 1
+  Int,        // integer
+  Float,      // name: its text
+  Str,        // name: the text
+  Coordinate, // coordinate; axis of AxisRank and AxisSize; kid: the group of GroupRank and GroupSize. A text of the environment
+              // (kOfText) and Distributed: variable, whose text it is or which has to be set
+  Param,      // function, param_index
+  Unary,      // unary_op; Operand
+  Binary,     // binary_op; Operands
+  Compare,    // compare_op; Operands
   And,        // kids
   Or,         // kids
-  Select,     // kids = condition, then, else
-  Tuple,      // kids; also list and set displays and other sequences whose items are known
-  Dict,       // kids = key, value, key, value ... op: it is an object with such attributes, made at the site of symbol a
-  Module,     // a = ir::ModuleId of the project
-  External,   // a = NameId, the qualified name of something outside the project: torch.distributed.all_reduce
-  Function,   // a = FuncId; kids[0] = bound receiver or none; kids[1 + i], if there, = what parameter i of the
+  Select,     // Arms
+  Tuple,      // kids; also list and set displays and other sequences whose items are known; is_set: no order is known of them
+  Dict,       // kids = key, value, key, value ...; dict_kind
+  Module,     // module
+  External,   // name: the qualified one of something outside the project, torch.distributed.all_reduce
+  Function,   // function; kids[0] = bound receiver or none; kids[1 + i], if there, = what parameter i of the
               // enclosing function is, and behind those what the parameters of the function around that one are: a nested
               // function's values and trace mention them, and a call of this value substitutes them too
-  Class,      // a = binding::ClassId of the project
-  Instance,   // a = binding::ClassId: some object of a project class; kids = name, value, name, value ... of fields that it was
-              // made with. op = kSameOp: kids = what tells which object of the class it is
-  Object,     // a = NameId of a knowledge class; kids = wrapped values (the module inside a DDP wrapper), if known
-  BoundExternal, // a = knowledge::EntryId; kids[0] = receiver: a known method looked up on an object
-  Partial,    // kids[0] = callee, then bound positional arguments, then a Dict of those by name (kKeywordsOp) if there are any
-  Group,      // op = GroupKind; a = Axis of an Axis group, site symbol of a Created or Split one; kids[0] = ranks, if
+  Class,      // class_id
+  Instance,   // class_id, origin: some object of a project class; kids = name, value, name, value ... of fields that it was
+              // made with. is_same_object: the kid tells which object of the class it is
+  Object,     // name: that of a knowledge class; site: where it is made, if that tells it from others; kids = wrapped values (the module inside a DDP wrapper), if known
+  BoundExternal, // entry; Operand: the receiver of a known method looked up on an object
+  Partial,    // kids[0] = callee, then bound positional arguments, then a Dict of those by name (DictKind::Keywords) if there are any.
+              // is_generator: a generator object of function, which is the first kid; the others are its arguments by parameter
+  Group,      // group_kind; axis of an AxisGroup; symbol: the site of a Created or Split one; kids[0] = ranks, if
               // known, then variables of loops that these mention, each with what it goes through
-  Derived,    // a = symbol (operation): an unknown but deterministic function of kids; kids decide axes. op = kMemberOp: a member of the kid
+  Derived,    // symbol: an unknown but deterministic function of kids; derived_kind; kids decide axes
 };
 
 enum class GroupKind : uint8_t {
@@ -85,36 +88,195 @@ constexpr uint8_t kCounted = 64;     // a number of items or rounds: those of it
 constexpr uint8_t kOfText = 128;      // a coordinate that is still the text of a variable, or what is true if such a text is
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
-// What `op` says of a Derived: that the thing is made already (of an Unknown, too), or that it is a member of its kid.
-constexpr uint8_t kMadeOp = 1;
-constexpr uint8_t kMemberOp = 2;
-// Of a Derived that reads the environment: it is read as a number.
-constexpr uint8_t kNumberOp = 3;
-// Of one that a comprehension makes: each of its items is the first kid, whichever round it is of.
-constexpr uint8_t kEachOp = 4;
-// Of a text put together (`f"rank {rank}"`): a number in it is printed as `str` prints it.
-constexpr uint8_t kPlainOp = 5;
-// A field of the first kid, which is an object with fields once it is known; until then the second, what any object of its class has.
-constexpr uint8_t kFieldOp = 6;
-// Of an Instance: it is the object that its kid is.
-constexpr uint8_t kSameOp = 1;
+// What a Derived is besides the result of an operation. Of an Unknown: Result or Made.
+enum class DerivedKind : uint8_t {
+  Result,
+  Made,    // whether a thing is made already
+  Member,  // a member of its kid
+  Number,  // a variable of the environment that is read as a number
+  Each,    // made by a comprehension: each of its items is the first kid, whichever round it is of
+  Plain,   // a text put together (`f"rank {rank}"`): a number in it is printed as `str` prints it
+  Field,   // a field of the first kid, which is an object with fields once it is known; until then the second, what any object of its class has
+};
 
-// What `op` says of a Dict: that its items are the attributes of an object, and that they are also known by their places.
-constexpr uint8_t kAttributesOp = 1;
-constexpr uint8_t kPlacesOp = 2;
-// The same of one whose items are the keywords of a call, as `**options` gets them.
-constexpr uint8_t kKeywordsOp = 3;
+enum class DictKind : uint8_t {
+  Items,
+  Attributes,  // its items are the attributes of an object, made at the site of the symbol
+  Places,      // the same, and they are also known by their places
+  Keywords,    // its items are the keywords of a call, as `**options` gets them
+};
 
-struct Value {
+enum class InstanceOrigin : uint8_t {
+  Some,
+  Super,  // `super()`
+  Exact,  // made in sight: its class is no subclass of this one
+};
+
+// What a value is, without its kids. Each accessor is of the kinds that name it above; of any other kind an id, a name
+// or a symbol is none, and what an operation or a number is means nothing: the kind is asked with it.
+class Value {
+ public:
+  Value() = default;
+  static Value None() { return Value(ValueKind::None); }
+  static Value Bool(bool value) { return Value(ValueKind::Bool, value ? 1 : 0); }
+  static Value Int(int64_t value) {
+    const auto bits = static_cast<uint64_t>(value);
+    return Value(ValueKind::Int, static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32));
+  }
+  static Value Float(NameId text) { return Value(ValueKind::Float, text.index); }
+  static Value Str(NameId text) { return Value(ValueKind::Str, text.index); }
+  static Value Coordinate(knowledge::Coordinate coordinate, Axes axes, Axis axis = {}) {
+    return Value(ValueKind::Coordinate, static_cast<uint32_t>(axis), 0, coordinate).With(axes);
+  }
+  // Whether a launcher set the variable.
+  static Value IsLaunched(NameId variable) { return Value(ValueKind::Coordinate, 0, variable.index, knowledge::Coordinate::Distributed); }
+  static Value Param(FuncId function, uint32_t index) { return Value(ValueKind::Param, function.index, index); }
+  static Value Unary(ir::UnaryOp op) { return Value(ValueKind::Unary, 0, 0, op); }
+  static Value Binary(ir::BinaryOp op) { return Value(ValueKind::Binary, 0, 0, op); }
+  static Value Compare(ir::CompareOp op) { return Value(ValueKind::Compare, 0, 0, op); }
+  // And, Or, Select.
+  static Value Logical(ValueKind kind) { return Value(kind); }
+  static Value Tuple(bool is_set = false) { return Value(ValueKind::Tuple, 0, 0, is_set); }
+  static Value Dict(DictKind kind = DictKind::Items, uint32_t symbol = 0) { return Value(ValueKind::Dict, symbol, 0, kind); }
+  static Value Module(ir::ModuleId module) { return Value(ValueKind::Module, module.index); }
+  static Value External(NameId name) { return Value(ValueKind::External, name.index); }
+  static Value Function(FuncId function) { return Value(ValueKind::Function, function.index); }
+  static Value Class(binding::ClassId class_id) { return Value(ValueKind::Class, class_id.index); }
+  static Value Instance(binding::ClassId class_id, InstanceOrigin origin = InstanceOrigin::Some) {
+    return Value(ValueKind::Instance, class_id.index, static_cast<uint32_t>(origin));
+  }
+  static Value Object(NameId type, uint32_t site = 0) { return Value(ValueKind::Object, type.index, site); }
+  static Value BoundExternal(knowledge::EntryId entry) { return Value(ValueKind::BoundExternal, entry.index); }
+  static Value Partial() { return Value(ValueKind::Partial); }
+  static Value Generator(FuncId function) { return Value(ValueKind::Partial, function.index, 0, true); }
+  static Value Group(GroupKind kind, uint32_t site = 0) { return Value(ValueKind::Group, site, 0, kind); }
+  static Value AxisGroup(Axis axis) { return Value(ValueKind::Group, static_cast<uint32_t>(axis), 0, GroupKind::AxisGroup); }
+  static Value Unknown(uint32_t symbol, Axes axes = {}, uint8_t flags = 0, DerivedKind kind = DerivedKind::Result) {
+    return Value(ValueKind::Unknown, symbol, 0, kind).With(axes, flags);
+  }
+  static Value Derived(uint32_t symbol, Axes axes = {}, uint8_t flags = 0, DerivedKind kind = DerivedKind::Result) {
+    return Value(ValueKind::Derived, symbol, 0, kind).With(axes, flags);
+  }
+
+  // Of Bool and Int; none of others.
+  std::optional<int64_t> integer() const {
+    if (kind != ValueKind::Int && kind != ValueKind::Bool) return std::nullopt;
+    return static_cast<int64_t>((uint64_t{b_} << 32) | a_);
+  }
+  // The same of an Int that counts something: not negative, and of 32 bits.
+  std::optional<uint32_t> count() const { return kind == ValueKind::Int && b_ == 0 ? std::optional(a_) : std::nullopt; }
+  NameId name() const { return Is({ValueKind::Float, ValueKind::Str, ValueKind::External, ValueKind::Object}) ? NameId{a_} : NameId::None(); }
+  knowledge::Coordinate coordinate() const { return Op<knowledge::Coordinate>(); }
+  NameId variable() const { return kind == ValueKind::Coordinate ? NameId{b_} : NameId::None(); }
+  Axis axis() const {
+    return static_cast<Axis>(a_);
+  }
+  // Of Function, Param and a generator.
+  FuncId function() const {
+    const bool has_function = Is({ValueKind::Function, ValueKind::Param}) || is_generator();
+    return has_function ? FuncId{a_} : FuncId::None();
+  }
+  uint32_t param_index() const {
+    return b_;
+  }
+  ir::UnaryOp unary_op() const { return Op<ir::UnaryOp>(); }
+  ir::BinaryOp binary_op() const { return Op<ir::BinaryOp>(); }
+  ir::CompareOp compare_op() const { return Op<ir::CompareOp>(); }
+  bool is_not() const { return kind == ValueKind::Unary && unary_op() == ir::UnaryOp::Not; }
+  bool is_set() const { return kind == ValueKind::Tuple && op_ != 0; }
+  DictKind dict_kind() const { return Op<DictKind>(); }
+  bool is_dict(DictKind of) const { return kind == ValueKind::Dict && dict_kind() == of; }
+  ir::ModuleId module() const { return kind == ValueKind::Module ? ir::ModuleId{a_} : ir::ModuleId::None(); }
+  // Of Class and Instance.
+  binding::ClassId class_id() const { return Is({ValueKind::Class, ValueKind::Instance}) ? binding::ClassId{a_} : binding::ClassId::None(); }
+  InstanceOrigin origin() const {
+    return static_cast<InstanceOrigin>(b_);
+  }
+  bool is_same_object() const { return kind == ValueKind::Instance && op_ != 0; }
+  knowledge::EntryId entry() const { return kind == ValueKind::BoundExternal ? knowledge::EntryId{a_} : knowledge::EntryId::None(); }
+  bool is_generator() const { return kind == ValueKind::Partial && op_ != 0; }
+  GroupKind group_kind() const { return Op<GroupKind>(); }
+  bool is_group(GroupKind of) const { return kind == ValueKind::Group && group_kind() == of; }
+  // Of Unknown, Derived, Dict and Group; 0 of others.
+  uint32_t symbol() const {
+    return Is({ValueKind::Unknown, ValueKind::Derived, ValueKind::Dict, ValueKind::Group}) ? a_ : 0;
+  }
+  DerivedKind derived_kind() const {
+    return static_cast<DerivedKind>(op_);
+  }
+  bool is_derived(uint32_t symbol) const { return kind == ValueKind::Derived && a_ == symbol; }
+  bool is_derived(DerivedKind of) const { return kind == ValueKind::Derived && derived_kind() == of; }
+
+  // The same with further axes and flags.
+  Value With(Axes further, uint8_t further_flags = 0) const {
+    Value value = *this;
+    value.axes = value.axes | further;
+    value.flags |= further_flags;
+    return value;
+  }
+  // The same of another kind of operation.
+  Value Of(DerivedKind other) const {
+    assert(Is({ValueKind::Unknown, ValueKind::Derived}));
+    Value value = *this;
+    value.op_ = static_cast<uint8_t>(other);
+    return value;
+  }
+  // An object that is made at such a site.
+  Value MadeAt(uint32_t site) const {
+    assert(kind == ValueKind::Object);
+    Value value = *this;
+    value.b_ = site;
+    return value;
+  }
+  uint32_t site() const {
+    assert(kind == ValueKind::Object);
+    return b_;
+  }
+  // Whether all but flags, axes, mark and kids are the same; without regard to where an object or instance comes from, too.
+  bool IsAlike(const Value& other) const { return IsOfSameSort(other) && b_ == other.b_; }
+  bool IsOfSameSort(const Value& other) const { return kind == other.kind && op_ == other.op_ && a_ == other.a_; }
+
   ValueKind kind = ValueKind::Unknown;
-  uint8_t op = 0;
+
+ private:
+  uint8_t op_ = 0;
+
+ public:
   uint8_t flags = 0;
   uint8_t kid_count = 0;
   Axes axes = {};
   MarkId mark = {};
-  uint32_t a = 0;
-  uint32_t b = 0;
-  uint32_t kids = 0;  // start in the store's list
+
+ private:
+  friend class ValueStore;
+  template <class T = uint8_t>
+  explicit Value(ValueKind of, uint32_t a = 0, uint32_t b = 0, T op = {}) : kind(of), op_(static_cast<uint8_t>(op)), a_(a), b_(b) {}
+  bool Is(std::initializer_list<ValueKind> kinds) const {
+    for (const ValueKind each : kinds) {
+      if (each == kind) return true;
+    }
+    return false;
+  }
+  template <class T>
+  T Op() const {
+    return static_cast<T>(op_);
+  }
+
+  uint32_t a_ = 0;
+  uint32_t b_ = 0;
+  uint32_t kids_ = 0;  // start in the store's list
+};
+static_assert(sizeof(Value) == 24);
+
+// The kids of a Binary or a Compare, and of a Select.
+struct Operands {
+  ValueId left;
+  ValueId right;
+};
+struct Arms {
+  ValueId condition;
+  ValueId then_value;
+  ValueId else_value;
 };
 
 // Objects keep being what they are through a loop; numbers and tensors do not.
@@ -136,12 +298,12 @@ constexpr bool IsObjectLike(ValueKind kind) {
 }
 
 // Whether a value is the rank, the number of ranks, the rank within its node ...; of which group or along which axis is not asked.
-constexpr bool IsCoordinate(const Value& value, knowledge::Coordinate coordinate) {
-  return value.kind == ValueKind::Coordinate && static_cast<knowledge::Coordinate>(value.op) == coordinate;
+inline bool IsCoordinate(const Value& value, knowledge::Coordinate coordinate) {
+  return value.kind == ValueKind::Coordinate && value.coordinate() == coordinate;
 }
 
 // `os.environ["RANK"]`, not `int(...)` of it.
-constexpr bool IsText(const Value& value) { return value.kind == ValueKind::Coordinate && (value.flags & kOfText) != 0; }
+inline bool IsText(const Value& value) { return value.kind == ValueKind::Coordinate && (value.flags & kOfText) != 0; }
 
 // Append-only store, filled by one thread while the program is analysed.
 class ValueStore {
@@ -151,9 +313,13 @@ class ValueStore {
   const Value& operator[](ValueId id) const { return values_[id.index]; }
   std::span<const ValueId> Kids(ValueId id) const {
     const Value& value = values_[id.index];
-    return kids_.Run(value.kids, value.kid_count);
+    return kids_.Run(value.kids_, value.kid_count);
   }
   size_t size() const { return depths_.size(); }
+  // The kids by name. Of a Unary and a BoundExternal; of a Binary and a Compare; of a Select.
+  ValueId Operand(ValueId id) const { return Kids(id)[0]; }
+  Operands OperandsOf(ValueId id) const { return {Kids(id)[0], Kids(id)[1]}; }
+  Arms ArmsOf(ValueId id) const { return {Kids(id)[0], Kids(id)[1], Kids(id)[2]}; }
 
   // The general constructor; `axes` is joined with those of the kids where the kind says so. More than 255 kids
   // give an Unknown derived from none. The named ones below should be preferred.
@@ -237,7 +403,7 @@ class ValueStore {
   // A new tensor, filled alike on all ranks: kids = a tuple of its sizes, the type of its elements or none.
   ValueId NewTensor(uint32_t symbol, ValueId sizes, ValueId type);
   bool IsNewTensor(ValueId id) const {
-    return values_[id.index].kind == ValueKind::Derived && tensors_.contains(values_[id.index].a);
+    return values_[id.index].kind == ValueKind::Derived && tensors_.contains(values_[id.index].symbol());
   }
   // The same tensors with elements of another type.
   ValueId OfType(ValueId id, ValueId type);
@@ -247,10 +413,13 @@ class ValueStore {
     const auto known = operations_.find(symbol);
     return known == operations_.end() ? NameId::None() : known->second;
   }
+  NameId OperationOf(const Value& value) const {
+    return value.kind == ValueKind::Derived || value.kind == ValueKind::Unknown ? OperationOf(value.symbol()) : NameId::None();
+  }
   // `symbol` is the operation that asks whether a module is in training mode.
   void SetMode(uint32_t symbol) { modes_.insert(symbol); }
   bool IsMode(ValueId id) const {
-    return values_[id.index].kind == ValueKind::Derived && modes_.contains(values_[id.index].a);
+    return values_[id.index].kind == ValueKind::Derived && modes_.contains(values_[id.index].symbol());
   }
   // The symbols of the operations above, and of `get` and `pop` of a dictionary; `names`: in which the texts of values stand.
   struct Operations {
@@ -319,6 +488,10 @@ class ValueStore {
   std::string Print(ValueId id, const binding::Program& program, const knowledge::Knowledge& knowledge) const;
 
  private:
+  static uint64_t Hash(const Value& value, std::span<const ValueId> kids);
+  ValueId MakeMarked(Value value, MarkId mark, std::span<const ValueId> kids);
+  // Of an Instance: without what tells which object it is.
+  static Value PlainInstance(const Value& value);
   // Symbols below this are taken by the store itself.
   static constexpr uint32_t kTooDeepSymbol = 1;
   static constexpr uint32_t kVariesSymbol = 2;
@@ -356,7 +529,7 @@ class ValueStore {
   ValueId CompareMembership(ir::CompareOp op, ValueId group, ValueId nobody);
   ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
   ValueId IsLaunched(NameId variable);
-  std::string_view Text(ValueId value) const { return names_->View(NameId{values_[value.index].a}); }
+  std::string_view Text(ValueId value) const { return names_->View(values_[value.index].name()); }
 
   base::ChunkedVector<Value> values_;
   std::vector<uint8_t> depths_;

@@ -16,18 +16,8 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
   return hash * 0xff51afd7ed558ccdull;
 }
 
-uint64_t Hash(const Value& value, std::span<const ValueId> kids) {
-  uint64_t hash = (uint64_t{static_cast<uint8_t>(value.kind)} << 32) | (uint64_t{value.op} << 24) |
-                  (uint64_t{value.flags} << 16) | value.axes.bits;
-  hash = Mix(hash, (uint64_t{value.a} << 32) | value.b);
-  hash = Mix(hash, value.mark.index);
-  for (const ValueId kid : kids) hash = Mix(hash, kid.index);
-  return hash;
-}
-
 bool Same(const Value& a, const Value& b) {
-  return a.kind == b.kind && a.op == b.op && a.flags == b.flags && a.axes == b.axes && a.mark == b.mark &&
-         a.a == b.a && a.b == b.b;
+  return a.IsAlike(b) && a.flags == b.flags && a.axes == b.axes && a.mark == b.mark;
 }
 
 // Kinds whose own identity does not vary even if what they hold does: a DDP wrapper of a varying module is one object, and
@@ -42,15 +32,13 @@ bool IsTrueWithItsKids(ValueKind kind) {
   return kind == ValueKind::And || kind == ValueKind::Or || kind == ValueKind::Select || kind == ValueKind::Unary;
 }
 
-int64_t IntOf(const Value& value) { return static_cast<int64_t>((uint64_t{value.b} << 32) | value.a); }
-
 bool Truth(const Value& value) {
   switch (value.kind) {
     case ValueKind::None:
       return false;
     case ValueKind::Bool:
     case ValueKind::Int:
-      return value.a != 0 || value.b != 0;
+      return *value.integer() != 0;
     default:
       return true;
   }
@@ -117,9 +105,9 @@ bool IsNeverNone(const Value& value) {
 std::optional<bool> CompareInJob(ir::CompareOp op, const Value& left, const Value& right) {
   if (left.kind == ValueKind::Int && right.kind == ValueKind::Coordinate) return CompareInJob(Mirrored(op), right, left);
   if (left.kind != ValueKind::Coordinate || right.kind != ValueKind::Int) return std::nullopt;
-  const auto coordinate = static_cast<knowledge::Coordinate>(left.op);
+  const auto coordinate = left.coordinate();
   const int64_t least = coordinate == knowledge::Coordinate::WorldSize ? 2 : 0;
-  const int64_t number = IntOf(right);
+  const int64_t number = *right.integer();
   switch (op) {
     case ir::CompareOp::Eq:
       return number < least ? std::optional<bool>(false) : std::nullopt;
@@ -154,12 +142,21 @@ bool IsConstant(const Value& value) {
          value.kind == ValueKind::Float || value.kind == ValueKind::Str;
 }
 
+uint64_t ValueStore::Hash(const Value& value, std::span<const ValueId> kids) {
+  uint64_t hash = (uint64_t{static_cast<uint8_t>(value.kind)} << 32) | (uint64_t{value.op_} << 24) |
+                  (uint64_t{value.flags} << 16) | value.axes.bits;
+  hash = Mix(hash, (uint64_t{value.a_} << 32) | value.b_);
+  hash = Mix(hash, value.mark.index);
+  for (const ValueId kid : kids) hash = Mix(hash, kid.index);
+  return hash;
+}
+
 ValueStore::ValueStore() {
   // Assigned differently on the way here.
   SetStructural(kVariesSymbol);
-  none_ = Make({.kind = ValueKind::None}, {});
-  false_ = Make({.kind = ValueKind::Bool, .a = 0}, {});
-  true_ = Make({.kind = ValueKind::Bool, .a = 1}, {});
+  none_ = Make(Value::None(), {});
+  false_ = Make(Value::Bool(false), {});
+  true_ = Make(Value::Bool(true), {});
 }
 
 ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
@@ -174,15 +171,15 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   for (const ValueId kid : kids) {
     if (!kid) continue;
     const Value& inner = values_[kid.index];
-    const bool is_uniform = value.kind == ValueKind::Derived && (uniform_.contains(value.a) || tensors_.contains(value.a));
+    const bool is_uniform = value.kind == ValueKind::Derived && (uniform_.contains(value.symbol()) || tensors_.contains(value.symbol()));
     if (!HoldsKids(value.kind) && !is_uniform) {
       const bool is_remote = value.kind == ValueKind::Derived && inner.kind == ValueKind::Derived && !inner.mark;
-      const bool is_number = value.kind == ValueKind::Derived && value.a == rounds_;
+      const bool is_number = value.is_derived(rounds_);
       const bool is_settled = (is_number && !HasShapeMark(kid)) || IsKeyOfUnseen(value, inner);
-      const Axes lost = is_settled ? knowledge::kSoftAxes : is_remote ? LostBy(value.a) : Axes{};
+      const Axes lost = is_settled ? knowledge::kSoftAxes : is_remote ? LostBy(value.symbol()) : Axes{};
       value.axes = value.axes | Without(inner.axes, lost);
       value.flags |= inner.flags & (kByNameOnly | kOneNode);
-      if (value.kind == ValueKind::Derived && IsStructural(value.a)) value.flags |= inner.flags & kOfArguments;
+      if (value.kind == ValueKind::Derived && IsStructural(value.symbol())) value.flags |= inner.flags & kOfArguments;
     }
     value.flags |= inner.flags & kHasParam;
     depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
@@ -196,29 +193,35 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
   return Intern(value, kids, static_cast<uint8_t>(depth));
 }
 
+ValueId ValueStore::MakeMarked(Value value, MarkId mark, std::span<const ValueId> kids) {
+  value.mark = mark;
+  return Make(value, kids);
+}
+
 // What it is stays known, a loader or a wrapper; what that was made of far below does not.
 ValueId ValueStore::Shortened(const Value& value, std::span<const ValueId> kids) {
   std::vector<ValueId> shorter(kids.begin(), kids.end());
   for (ValueId& kid : shorter) {
     if (!kid || depths_[kid.index] < kDeepest) continue;
     const Value deep = values_[kid.index];
-    kid = Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(deep.flags & kByNameOnly), .axes = deep.axes,
-                .mark = deep.mark, .a = kTooDeepSymbol}, {});
+    Value unknown = Value::Unknown(kTooDeepSymbol, deep.axes, static_cast<uint8_t>(deep.flags & kByNameOnly));
+    unknown.mark = deep.mark;
+    kid = Make(unknown, {});
   }
   return Make(value, shorter);
 }
 
 // `len(items + [None] * (most - len(items)))`, and how often a loop over it runs.
 ValueId ValueStore::LengthOfFilledUp(const Value& value, std::span<const ValueId> kids) const {
-  const bool is_length = value.kind == ValueKind::Derived && IsLength(value.a) && kids.size() == 1 && kids[0];
+  const bool is_length = value.kind == ValueKind::Derived && IsLength(value.symbol()) && kids.size() == 1 && kids[0];
   if (!is_length || values_[kids[0].index].kind != ValueKind::Binary) return {};
   const auto sum = Kids(kids[0]);
   return sum.size() == 2 ? FilledUpTo(sum[0], sum[1]) : ValueId();
 }
 
 bool ValueStore::IsKeyOfUnseen(const Value& value, const Value& mapping) const {
-  if (value.kind != ValueKind::Derived || value.a != key_ || key_ == 0) return false;
-  return mapping.kind != ValueKind::Derived || std::ranges::find(built_, mapping.a) == built_.end();
+  if (value.kind != ValueKind::Derived || value.symbol() != key_ || key_ == 0) return false;
+  return mapping.kind != ValueKind::Derived || std::ranges::find(built_, mapping.symbol()) == built_.end();
 }
 
 // What functions of functions make of a rank, a path or a clock is a setting like any (`torch.device(rank).type`): a
@@ -232,7 +235,7 @@ Axes ValueStore::LostBy(uint32_t symbol) const {
 // for in what no batch went into may be part of a name (`"gpu1" in hostname`).
 ValueId ValueStore::AskedForPresence(const Value& value, std::span<const ValueId> kids) const {
   if (value.kind != ValueKind::Compare || !kids[0] || !kids[1]) return ValueId::None();
-  const auto op = static_cast<ir::CompareOp>(value.op);
+  const auto op = value.compare_op();
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
   if (is_identity && values_[kids[1].index].kind == ValueKind::None) return kids[0];
   const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
@@ -259,7 +262,7 @@ ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, ui
   const uint64_t hash = Hash(value, kids);
   if (const uint32_t known = index_.Find(hash, is_same); known != base::HashIndex::kNotFound) return ValueId{known};
   Value stored = value;
-  stored.kids = kids.empty() ? 0 : kids_.AddRun(kids);
+  stored.kids_ = kids.empty() ? 0 : kids_.AddRun(kids);
   stored.kid_count = static_cast<uint8_t>(kids.size());
   const uint32_t id = values_.Add(stored);
   depths_.push_back(depth);
@@ -267,26 +270,23 @@ ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, ui
   return ValueId{id};
 }
 
-ValueId ValueStore::Int(int64_t value) {
-  const auto bits = static_cast<uint64_t>(value);
-  return Make({.kind = ValueKind::Int, .a = static_cast<uint32_t>(bits), .b = static_cast<uint32_t>(bits >> 32)}, {});
-}
+ValueId ValueStore::Int(int64_t value) { return Make(Value::Int(value), {}); }
 
-ValueId ValueStore::Str(NameId text) { return Make({.kind = ValueKind::Str, .a = text.index}, {}); }
+ValueId ValueStore::Str(NameId text) { return Make(Value::Str(text), {}); }
 
 ValueId ValueStore::OfGroup(knowledge::Coordinate coordinate, ValueId group) {
   const bool is_rank = coordinate == knowledge::Coordinate::GroupRank;
   const Value& value = values_[group.index];
   const bool is_group = value.kind == ValueKind::Group;
-  if (is_group && static_cast<GroupKind>(value.op) == GroupKind::AxisGroup) {
+  if (is_group && value.group_kind() == GroupKind::AxisGroup) {
     return Coordinate(is_rank ? knowledge::Coordinate::AxisRank : knowledge::Coordinate::AxisSize,
-                      static_cast<Axis>(value.a));
+                      value.axis());
   }
-  if (value.kind == ValueKind::None || (is_group && static_cast<GroupKind>(value.op) == GroupKind::World)) {
+  if (value.kind == ValueKind::None || (is_group && value.group_kind() == GroupKind::World)) {
     return Coordinate(is_rank ? knowledge::Coordinate::Rank : knowledge::Coordinate::WorldSize);
   }
   const Axes axes = is_rank ? Axes::Of(Axis::Global) : Axes{};
-  return Make({.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(coordinate), .axes = axes}, {&group, 1});
+  return Make(Value::Coordinate(coordinate, axes), {&group, 1});
 }
 
 ValueId ValueStore::Coordinate(knowledge::Coordinate coordinate, Axis axis, ValueId group) {
@@ -311,26 +311,23 @@ ValueId ValueStore::Coordinate(knowledge::Coordinate coordinate, Axis axis, Valu
     default:
       break;
   }
-  const Value value{.kind = ValueKind::Coordinate, .op = static_cast<uint8_t>(coordinate), .axes = axes,
-                    .a = static_cast<uint32_t>(axis)};
-  return Make(value, {});
+  return Make(Value::Coordinate(coordinate, axes, axis), {});
 }
 
 ValueId ValueStore::Param(FuncId function, uint32_t index) {
-  return Make({.kind = ValueKind::Param, .a = function.index, .b = index}, {});
+  return Make(Value::Param(function, index), {});
 }
 
 ValueId ValueStore::Fresh(Axes axes, uint8_t flags) {
-  return Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = NewSymbol()}, {});
+  return Make(Value::Unknown(NewSymbol(), axes, flags), {});
 }
 
 ValueId ValueStore::Symbol(uint32_t symbol, Axes axes, uint8_t flags) {
-  return Make({.kind = ValueKind::Unknown, .flags = flags, .axes = axes, .a = symbol}, {});
+  return Make(Value::Unknown(symbol, axes, flags), {});
 }
 
 ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes own_axes) {
-  const Value value{.kind = ValueKind::Derived, .axes = own_axes, .mark = MarkOf(symbol, kids), .a = symbol};
-  return Make(value, kids);
+  return MakeMarked(Value::Derived(symbol, own_axes), MarkOf(symbol, kids), kids);
 }
 
 ValueId ValueStore::UnknownMember(uint32_t symbol, ValueId object) {
@@ -342,11 +339,11 @@ ValueId ValueStore::UnknownMember(uint32_t symbol, ValueId object) {
     const ValueId then_value = UnknownMember(symbol, kids[1]);
     return Select(kids[0], then_value, UnknownMember(symbol, kids[2]));
   }
-  return Make({.kind = ValueKind::Derived, .op = kMemberOp, .mark = MarkOf(symbol, {&object, 1}), .a = symbol}, {&object, 1});
+  return MakeMarked(Value::Derived(symbol, {}, 0, DerivedKind::Member), MarkOf(symbol, {&object, 1}), {&object, 1});
 }
 
 ValueId ValueStore::Counted(uint32_t symbol, std::span<const ValueId> decided_by, Axes own_axes) {
-  return Make({.kind = ValueKind::Derived, .flags = kCounted, .axes = own_axes, .a = symbol}, decided_by);
+  return Make(Value::Derived(symbol, own_axes, kCounted), decided_by);
 }
 
 // Marks travel with what is made of the marked.
@@ -372,16 +369,16 @@ ValueId ValueStore::Not(ValueId id) {
   const Value& value = values_[id.index];
   if (IsConstant(value) && value.kind != ValueKind::Str) return Bool(!Truth(value));
   if (IsAlwaysTrue(value.kind) || HasItems(value)) return false_;
-  if (value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not)) return Kids(id)[0];
-  return Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(ir::UnaryOp::Not)}, {&id, 1});
+  if (value.is_not()) return Kids(id)[0];
+  return Make(Value::Unary(ir::UnaryOp::Not), {&id, 1});
 }
 
 ValueId ValueStore::Unary(ir::UnaryOp op, ValueId id) {
   if (op == ir::UnaryOp::Not) return Not(id);
   const Value& value = values_[id.index];
-  if (value.kind == ValueKind::Int && op == ir::UnaryOp::Minus) return Int(-IntOf(value));
+  if (value.kind == ValueKind::Int && op == ir::UnaryOp::Minus) return Int(-*value.integer());
   if (op == ir::UnaryOp::Plus) return id;
-  return Make({.kind = ValueKind::Unary, .op = static_cast<uint8_t>(op)}, {&id, 1});
+  return Make(Value::Unary(op), {&id, 1});
 }
 
 ValueId ValueStore::Binary(ir::BinaryOp op, ValueId left, ValueId right) {
@@ -390,12 +387,10 @@ ValueId ValueStore::Binary(ir::BinaryOp op, ValueId left, ValueId right) {
   const Value& a = values_[left.index];
   const Value& b = values_[right.index];
   if (IsNumber(a) && IsNumber(b)) {
-    if (const auto folded = FoldBinary(op, IntOf(a), IntOf(b))) return Int(*folded);
+    if (const auto folded = FoldBinary(op, *a.integer(), *b.integer())) return Int(*folded);
   }
   const ValueId kids[] = {left, right};
-  Value value{.kind = ValueKind::Binary, .op = static_cast<uint8_t>(op)};
-  value.mark = a.mark ? a.mark : b.mark;
-  return Make(value, kids);
+  return MakeMarked(Value::Binary(op), a.mark ? a.mark : b.mark, kids);
 }
 
 // `writer is None` where `writer = Writer() if rank == 0 else None` is a statement about the rank. None for other values.
@@ -424,11 +419,11 @@ ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
   const Value& a = values_[left.index];
   const Value& b = values_[right.index];
   if (IsNumber(a) && IsNumber(b)) {
-    if (const auto folded = CompareNumbers(op, IntOf(a), IntOf(b))) return Bool(*folded);
+    if (const auto folded = CompareNumbers(op, *a.integer(), *b.integer())) return Bool(*folded);
   }
   if (a.kind == ValueKind::Str && b.kind == ValueKind::Str &&
       (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq)) {
-    return Bool((a.a == b.a) == (op == ir::CompareOp::Eq));
+    return Bool((a.name() == b.name()) == (op == ir::CompareOp::Eq));
   }
   // A function's name where an option's was meant.
   const bool is_equality = op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq;
@@ -443,7 +438,7 @@ ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
   const bool is_membership = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
   if (const auto has_key = is_membership ? HasKey(right, left) : std::nullopt) return Bool(*has_key == (op == ir::CompareOp::In));
   const ValueId kids[] = {left, right};
-  return Make({.kind = ValueKind::Compare, .op = static_cast<uint8_t>(op)}, kids);
+  return Make(Value::Compare(op), kids);
 }
 
 ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
@@ -467,12 +462,12 @@ ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
   // What is asked together with its opposite.
   for (const ValueId kid : kept) {
     const Value& value = values_[kid.index];
-    const bool is_not = value.kind == ValueKind::Unary && value.op == static_cast<uint8_t>(ir::UnaryOp::Not);
+    const bool is_not = value.is_not();
     if (is_not && std::ranges::find(kept, Kids(kid)[0]) != kept.end()) return Bool(!is_and);
   }
   if (kept.empty()) return kids.empty() ? Bool(is_and) : kids.back();
   if (kept.size() == 1) return kept[0];
-  return Make({.kind = kind}, kept);
+  return Make(Value::Logical(kind), kept);
 }
 
 ValueId ValueStore::And(std::span<const ValueId> kids) { return Connective(ValueKind::And, kids); }
@@ -487,11 +482,11 @@ std::optional<bool> ValueStore::InJob(ValueId condition) const {
     case ValueKind::Int:
       return Truth(value);
     case ValueKind::Coordinate:
-      if (static_cast<knowledge::Coordinate>(value.op) == knowledge::Coordinate::Distributed || IsText(value)) return true;
+      if (value.coordinate() == knowledge::Coordinate::Distributed || IsText(value)) return true;
       return std::nullopt;
     case ValueKind::Unary: {
       const std::optional<bool> inner = InJob(Kids(condition)[0]);
-      if (value.op != static_cast<uint8_t>(ir::UnaryOp::Not) || !inner) return std::nullopt;
+      if (!value.is_not() || !inner) return std::nullopt;
       return !*inner;
     }
     case ValueKind::And:
@@ -506,7 +501,7 @@ std::optional<bool> ValueStore::InJob(ValueId condition) const {
       return all_known ? std::optional<bool>(is_and) : std::nullopt;
     }
     case ValueKind::Compare:
-      return CompareInJob(static_cast<ir::CompareOp>(value.op), values_[Kids(condition)[0].index],
+      return CompareInJob(value.compare_op(), values_[Kids(condition)[0].index],
                           values_[Kids(condition)[1].index]);
     default:
       return std::nullopt;
@@ -518,7 +513,7 @@ std::optional<bool> ValueStore::Decides(ValueId condition, bool holds, ValueId o
   const Value& asked = values_[other.index];
   if (test.kind != ValueKind::Compare || asked.kind != ValueKind::Compare) return std::nullopt;
   if (condition == other) return holds;
-  const bool is_denied = Negated(static_cast<ir::CompareOp>(test.op)) == static_cast<ir::CompareOp>(asked.op);
+  const bool is_denied = Negated(test.compare_op()) == asked.compare_op();
   if (is_denied && std::ranges::equal(Kids(condition), Kids(other))) return !holds;
   return std::nullopt;
 }
@@ -542,15 +537,12 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   if (IsAlwaysTrue(test.kind) || HasItems(test)) return then_value;
   if (then_value == true_ && else_value == false_) return condition;
   if (then_value == false_ && else_value == true_) return Not(condition);
-  if (test.kind == ValueKind::Unary && test.op == static_cast<uint8_t>(ir::UnaryOp::Not)) {
+  if (test.is_not()) {
     return Select(Kids(condition)[0], else_value, then_value);
   }
   const ValueId kids[] = {condition, then_value, else_value};
-  Value value{.kind = ValueKind::Select};
-  const Value& a = values_[then_value.index];
-  const Value& b = values_[else_value.index];
-  value.mark = MarkOfEither(a.mark, b.mark);
-  return Make(value, kids);
+  const MarkId mark = MarkOfEither(values_[then_value.index].mark, values_[else_value.index].mark);
+  return MakeMarked(Value::Logical(ValueKind::Select), mark, kids);
 }
 
 void ValueStore::SetOperations(const Operations& operations, base::Interner& names) {
@@ -588,31 +580,30 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
   const Value& key = values_[index.index];
   const auto kids = Kids(container);
   if (held.kind == ValueKind::Tuple && key.kind == ValueKind::Int) {
-    const auto position = static_cast<int32_t>(key.a);
+    const int64_t position = *key.integer();
     const int32_t count = held.kid_count;
     if (position < count && position >= -count) return kids[(position + count) % count];
   }
-  const bool by_place = held.op == kPlacesOp && key.kind == ValueKind::Int;
-  if (held.kind == ValueKind::Dict && by_place) {
-    const auto position = static_cast<int32_t>(key.a);
+  if (held.is_dict(DictKind::Places) && key.kind == ValueKind::Int) {
+    const int64_t position = *key.integer();
     const int32_t count = held.kid_count / 2;
     if (position < count && position >= -count) return kids[2 * ((position + count) % count) + 1];
   }
-  if (held.kind == ValueKind::Dict && (held.op == 0 || held.op == kKeywordsOp) && key.kind == ValueKind::Str) {
+  if ((held.is_dict(DictKind::Items) || held.is_dict(DictKind::Keywords)) && key.kind == ValueKind::Str) {
     for (size_t i = 0; i + 1 < kids.size(); i += 2) {
       if (kids[i] == index) return kids[i + 1];
     }
   }
-  if (held.kind == ValueKind::Derived && held.op == kEachOp && key.kind == ValueKind::Int) return kids[0];
+  if (held.is_derived(DerivedKind::Each) && key.kind == ValueKind::Int) return kids[0];
   return {};
 }
 
 ValueId ValueStore::KnownAttribute(ValueId object, NameId name) const {
   const Value& held = values_[object.index];
-  if (held.kind != ValueKind::Dict || (held.op != kAttributesOp && held.op != kPlacesOp) || !name) return {};
+  if (held.kind != ValueKind::Dict || (!held.is_dict(DictKind::Attributes) && !held.is_dict(DictKind::Places)) || !name) return {};
   const auto kids = Kids(object);
   for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-    if (NameId{values_[kids[i].index].a} == name) return kids[i + 1];
+    if (values_[kids[i].index].name() == name) return kids[i + 1];
   }
   return {};
 }
@@ -621,7 +612,7 @@ std::optional<bool> ValueStore::HasKey(ValueId dictionary, ValueId key) const {
   const Value& held = values_[dictionary.index];
   if (held.kind != ValueKind::Dict || values_[key.index].kind != ValueKind::Str) return std::nullopt;
   if (KnownItem(dictionary, key)) return true;
-  return held.op == kKeywordsOp ? std::optional(false) : std::nullopt;
+  return held.is_dict(DictKind::Keywords) ? std::optional(false) : std::nullopt;
 }
 
 ValueId ValueStore::KnownItemOr(ValueId container, ValueId key, ValueId usual) const {
@@ -631,7 +622,7 @@ ValueId ValueStore::KnownItemOr(ValueId container, ValueId key, ValueId usual) c
   return usual ? usual : none_;
 }
 
-ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make({.kind = ValueKind::Tuple}, kids); }
+ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make(Value::Tuple(), kids); }
 
 bool ValueStore::IsAgreed(ValueId number, int depth) const {
   constexpr int kDeepestReading = 4;
@@ -643,25 +634,23 @@ bool ValueStore::IsAgreed(ValueId number, int depth) const {
 
 // `items + [None] * (most - len(items))`: `most`, if the ranks agreed on it, as it is then the greatest of their lengths.
 ValueId ValueStore::FilledUpTo(ValueId items, ValueId filling) const {
-  const auto is = [&](ValueId id, ir::BinaryOp op) { return values_[id.index].kind == ValueKind::Binary && static_cast<ir::BinaryOp>(values_[id.index].op) == op; };
+  const auto is = [&](ValueId id, ir::BinaryOp op) { return values_[id.index].kind == ValueKind::Binary && values_[id.index].binary_op() == op; };
   if (!is(filling, ir::BinaryOp::Mul)) return {};
   const auto repeated = Kids(filling);
   const bool is_one = values_[repeated[0].index].kind == ValueKind::Tuple && values_[repeated[0].index].kid_count == 1;
   if (!is_one || !is(repeated[1], ir::BinaryOp::Sub)) return {};
   const auto missing = Kids(repeated[1]);
   const Value& length = values_[missing[1].index];
-  const bool is_of_items = length.kind == ValueKind::Derived && IsLength(length.a) && Kids(missing[1])[0] == items;
+  const bool is_of_items = length.kind == ValueKind::Derived && IsLength(length.symbol()) && Kids(missing[1])[0] == items;
   return is_of_items && IsAgreed(missing[0]) ? missing[0] : ValueId();
 }
 
 ValueId ValueStore::World() {
-  return Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::World)}, {});
+  return Make(Value::Group(GroupKind::World), {});
 }
 
 ValueId ValueStore::AxisGroup(Axis axis) {
-  return Make({.kind = ValueKind::Group, .op = static_cast<uint8_t>(GroupKind::AxisGroup),
-               .a = static_cast<uint32_t>(axis)},
-              {});
+  return Make(Value::AxisGroup(axis), {});
 }
 
 ValueId ValueStore::WithAxes(ValueId id, Axes axes) {
@@ -683,7 +672,7 @@ ValueId ValueStore::WithMark(ValueId id, MarkId mark) {
   Value marked = values_[id.index];
   if (marked.mark == mark) return id;
   if (marked.kind == ValueKind::Param || IsConstant(marked)) {
-    return Make({.kind = ValueKind::Derived, .mark = mark, .a = kVariesSymbol}, {&id, 1});
+    return MakeMarked(Value::Derived(kVariesSymbol), mark, {&id, 1});
   }
   marked.mark = mark;
   const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
@@ -693,22 +682,20 @@ ValueId ValueStore::WithMark(ValueId id, MarkId mark) {
 ValueId ValueStore::Uniform(ValueId id, Axes lost, uint32_t symbol) {
   const Value& value = values_[id.index];
   // What the value was is gone: a reduced number is a new one, known only to be equal on the ranks of the group.
-  return Make({.kind = ValueKind::Unknown, .flags = static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly)),
-               .axes = Without(value.axes, lost), .a = symbol},
-              {});
+  return Make(Value::Unknown(symbol, Without(value.axes, lost), static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly))), {});
 }
 
 ValueId ValueStore::NewTensor(uint32_t symbol, ValueId sizes, ValueId type) {
   tensors_.insert(symbol);
   const ValueId kids[] = {sizes, type};
-  return Make({.kind = ValueKind::Derived, .a = symbol}, kids);
+  return Make(Value::Derived(symbol), kids);
 }
 
 ValueId ValueStore::OfType(ValueId id, ValueId type) {
   if (!id) return id;
   const Value value = values_[id.index];
   const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
-  if (IsNewTensor(id)) return NewTensor(value.a, kids[0], type);
+  if (IsNewTensor(id)) return NewTensor(value.symbol(), kids[0], type);
   if (value.kind != ValueKind::Select) return id;
   const ValueId then_value = OfType(kids[1], type);
   return Select(kids[0], then_value, OfType(kids[2], type));
@@ -718,8 +705,8 @@ ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const Valu
   const Value value = values_[id.index];
   if ((value.flags & kHasParam) == 0) return id;
   if (value.kind == ValueKind::Param) {
-    if (value.a != function.index || value.b >= arguments.size()) return id;
-    const ValueId argument = arguments[value.b];
+    if (value.function() != function || value.param_index() >= arguments.size()) return id;
+    const ValueId argument = arguments[value.param_index()];
     if (!argument) return id;
     return value.mark ? WithMark(argument, value.mark) : argument;
   }
@@ -742,11 +729,11 @@ void ValueStore::NoteClosed(ValueId closed, ValueId open) {
 ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
   switch (value.kind) {
     case ValueKind::Unary:
-      return Unary(static_cast<ir::UnaryOp>(value.op), kids[0]);
+      return Unary(value.unary_op(), kids[0]);
     case ValueKind::Binary:
-      return Binary(static_cast<ir::BinaryOp>(value.op), kids[0], kids[1]);
+      return Binary(value.binary_op(), kids[0], kids[1]);
     case ValueKind::Compare:
-      return Compare(static_cast<ir::CompareOp>(value.op), kids[0], kids[1]);
+      return Compare(value.compare_op(), kids[0], kids[1]);
     case ValueKind::And:
       return And(kids);
     case ValueKind::Or:
@@ -754,9 +741,9 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
     case ValueKind::Select:
       return Select(kids[0], kids[1], kids[2]);
     case ValueKind::Coordinate:
-      return OfGroup(static_cast<knowledge::Coordinate>(value.op), kids[0]);
+      return OfGroup(value.coordinate(), kids[0]);
     case ValueKind::Derived:
-      if (value.op == kFieldOp) return WithAxes(Field(value.a, kids[0], kids[1]), Without(value.axes, axes(kids[1])));
+      if (value.is_derived(DerivedKind::Field)) return WithAxes(Field(value.symbol(), kids[0], kids[1]), Without(value.axes, axes(kids[1])));
       return RebuildDerived(value, kids);
     case ValueKind::Instance:
       return RebuildInstance(value, kids);
@@ -767,74 +754,83 @@ ValueId ValueStore::Rebuild(Value value, std::span<const ValueId> kids) {
 }
 
 ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
+  const uint32_t symbol = value.symbol();
   // None where the operands still say too little.
   const auto evaluated = [&]() -> ValueId {
     if (kids.empty() || !kids[0]) return {};
-    if (value.a == environment_ && kids.size() == 1) return value.op == kNumberOp ? NumberOf(Environment(kids[0])) : Environment(kids[0]);
-    const Value& first = values_[kids[0].index];
-    if (value.op == kMemberOp && first.kind == ValueKind::Select) return UnknownMember(value.a, kids[0]);
-    if (value.op == kMemberOp) {
-      if (const ValueId kept = KnownAttribute(kids[0], OperationOf(value.a))) return kept;
-      if (const ValueId field = KnownField(kids[0], OperationOf(value.a))) return field;
+    if (symbol == environment_ && kids.size() == 1) {
+      return value.is_derived(DerivedKind::Number) ? NumberOf(Environment(kids[0])) : Environment(kids[0]);
     }
-    if (value.a == text_ && kids.size() == 1) {
+    const Value& first = values_[kids[0].index];
+    if (value.is_derived(DerivedKind::Member) && first.kind == ValueKind::Select) return UnknownMember(symbol, kids[0]);
+    if (value.is_derived(DerivedKind::Member)) {
+      if (const ValueId kept = KnownAttribute(kids[0], OperationOf(symbol))) return kept;
+      if (const ValueId field = KnownField(kids[0], OperationOf(symbol))) return field;
+    }
+    if (symbol == text_ && kids.size() == 1) {
       if (const ValueId printed = PrintedNumber(kids[0])) return printed;
     }
-    if (value.a == item_ && kids.size() == 2 && kids[1] && !value.mark) {
+    if (symbol == item_ && kids.size() == 2 && kids[1] && !value.mark) {
       if (const ValueId item = KnownItem(kids[0], kids[1])) return item;
     }
     if (first.kind == ValueKind::Derived || value.mark) return {};
-    if (value.a == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
-    if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
-    if (IsLength(value.a) && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
-    if ((value.a == get_ || value.a == pop_) && kids.size() > 1 && kids[1]) return KnownItemOr(kids[0], kids[1], kids.size() > 2 ? kids[2] : ValueId());
-    return value.a == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
+    if (symbol == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
+    if (IsLength(symbol) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
+    if (IsLength(symbol) && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
+    if ((symbol == get_ || symbol == pop_) && kids.size() > 1 && kids[1]) return KnownItemOr(kids[0], kids[1], kids.size() > 2 ? kids[2] : ValueId());
+    return symbol == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
   };
   // What it varied by besides its operands it still does.
   if (const ValueId known = evaluated()) return WithAxes(known, value.axes);
   value.flags &= static_cast<uint8_t>(~kHasParam);
-  if (!value.mark) value.mark = MarkOf(value.a, kids);
+  if (!value.mark) value.mark = MarkOf(symbol, kids);
   return Make(value, kids);
 }
 
 ValueId ValueStore::RebuildInstance(Value value, std::span<const ValueId> kids) {
   value.flags &= static_cast<uint8_t>(~kHasParam);
-  return value.op == kSameOp ? SameObject(value, kids[0]) : WithFields(value, kids);
+  return value.is_same_object() ? SameObject(value, kids[0]) : WithFields(value, kids);
 }
 
 ValueId ValueStore::SomeObject(ValueId object) {
   const Value& value = values_[object.index];
   if (value.kind != ValueKind::Instance || value.kid_count == 0) return object;
-  return Make({.kind = ValueKind::Instance, .axes = value.axes, .mark = value.mark, .a = value.a, .b = value.b}, {});
+  return Make(PlainInstance(value), {});
+}
+
+Value ValueStore::PlainInstance(const Value& value) {
+  Value plain = Value::Instance(value.class_id(), value.origin()).With(value.axes);
+  plain.mark = value.mark;
+  return plain;
 }
 
 ValueId ValueStore::WithFields(Value instance, std::span<const ValueId> fields) {
-  instance.op = 0;
+  instance.op_ = 0;
   std::vector<ValueId> kept(fields.begin(), fields.end());
   // Lists and trees of objects have no end.
   for (size_t i = 1; i < kept.size(); i += 2) {
     const Value inner = values_[kept[i].index];
     if (inner.kind != ValueKind::Instance || inner.kid_count == 0) continue;
-    if (inner.op == kSameOp) {
+    if (inner.is_same_object()) {
       kept[i] = SomeObject(kept[i]);
       continue;
     }
     std::vector<ValueId> parts(Kids(kept[i]).begin(), Kids(kept[i]).end());
     for (ValueId& part : parts) part = SomeObject(part);
-    kept[i] = Make({.kind = ValueKind::Instance, .axes = inner.axes, .mark = inner.mark, .a = inner.a, .b = inner.b}, parts);
+    kept[i] = Make(PlainInstance(inner), parts);
   }
   return Make(instance, kept);
 }
 
 ValueId ValueStore::SameObject(Value instance, ValueId meant) {
   const Value& value = values_[meant.index];
-  instance.op = 0;
+  instance = PlainInstance(instance);
   if (value.kind == ValueKind::Instance) {
-    if (value.op != kSameOp) return value.kid_count > 0 ? meant : Make(instance, {});
+    if (!value.is_same_object()) return value.kid_count > 0 ? meant : Make(instance, {});
     meant = Kids(meant)[0];
   }
   if (!has_param(meant) && values_[meant.index].kind != ValueKind::Select) return Make(instance, {});
-  instance.op = kSameOp;
+  instance.op_ = 1;
   return Make(instance, {&meant, 1});
 }
 
@@ -846,16 +842,16 @@ ValueId ValueStore::ListsOfGroups(ValueId group) const {
 
 ValueId ValueStore::KnownField(ValueId object, NameId name) const {
   const Value& held = values_[object.index];
-  if (held.kind != ValueKind::Instance || held.op == kSameOp || !name) return {};
+  if (held.kind != ValueKind::Instance || held.is_same_object() || !name) return {};
   const auto kids = Kids(object);
   for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-    if (NameId{values_[kids[i].index].a} == name) return kids[i + 1];
+    if (values_[kids[i].index].name() == name) return kids[i + 1];
   }
   return {};
 }
 
 ValueId ValueStore::Field(uint32_t symbol, ValueId object, ValueId usual) {
-  if (values_[object.index].kind == ValueKind::Instance && values_[object.index].op == kSameOp) object = Kids(object)[0];
+  if (values_[object.index].kind == ValueKind::Instance && values_[object.index].is_same_object()) object = Kids(object)[0];
   if (const ValueId known = KnownField(object, OperationOf(symbol))) return known;
   if (values_[object.index].kind == ValueKind::Select) {
     const std::vector<ValueId> kids(Kids(object).begin(), Kids(object).end());
@@ -865,7 +861,7 @@ ValueId ValueStore::Field(uint32_t symbol, ValueId object, ValueId usual) {
   const ValueKind kind = values_[object.index].kind;
   if (kind == ValueKind::Instance || !has_param(object)) return usual;
   const ValueId kids[] = {object, usual};
-  return Make({.kind = ValueKind::Derived, .op = kFieldOp, .mark = values_[usual.index].mark, .a = symbol}, kids);
+  return MakeMarked(Value::Derived(symbol, {}, 0, DerivedKind::Field), values_[usual.index].mark, kids);
 }
 
 // Each value is looked at once, however often it occurs.

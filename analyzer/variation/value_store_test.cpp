@@ -87,7 +87,7 @@ TEST_F(ValueStoreTest, ReducedValueLosesTheAxesOfItsGroupOnly) {
 
 TEST_F(ValueStoreTest, ObjectsDoNotVaryAsTheirPartsDo) {
   const ValueId part = store.Fresh(Axes::Of(Axis::Data));
-  const ValueId object = store.Make({.kind = ValueKind::Object, .a = 1}, {&part, 1});
+  const ValueId object = store.Make(Value::Object(NameId{1}), {&part, 1});
   EXPECT_TRUE(store.axes(object).empty());
 }
 
@@ -153,7 +153,7 @@ TEST_F(OperationsTest, WhatIsPrintedIsComparedAsANumber) {
   EXPECT_EQ(store.Compare(ir::CompareOp::Eq, Text("0"), Printed(Rank())), RankIs(0));
   EXPECT_EQ(store.Compare(ir::CompareOp::Eq, Printed(Rank()), Text("00")), store.False());
   const ValueId pieces[] = {Text("rank "), Rank()};
-  const ValueId plain = store.Make({.kind = ValueKind::Derived, .op = kPlainOp, .a = parts}, pieces);
+  const ValueId plain = store.Make(Value::Derived(parts, {}, 0, DerivedKind::Plain), pieces);
   EXPECT_EQ(store.Compare(ir::CompareOp::Eq, plain, Text("rank 0")), RankIs(0));
   EXPECT_EQ(store.Compare(ir::CompareOp::NotEq, plain, Text("node 0")), store.True());
   EXPECT_EQ(store.Compare(ir::CompareOp::Eq, store.Binary(ir::BinaryOp::Add, Text("rank "), Printed(Rank())), Text("rank 0")), RankIs(0));
@@ -172,16 +172,16 @@ TEST_F(ValueStoreTest, WhatIsAskedWithItsOppositeIsDecided) {
 
 TEST_F(OperationsTest, AnObjectIsKnownByItsAttributes) {
   const ValueId items[] = {Text("rank"), Rank(), Text("steps"), store.Int(3)};
-  const ValueId place = store.Make({.kind = ValueKind::Dict, .op = kPlacesOp, .a = 9}, items);
+  const ValueId place = store.Make(Value::Dict(DictKind::Places, 9), items);
   EXPECT_EQ(store.KnownAttribute(place, names.Intern("rank")), Rank());
   EXPECT_EQ(store.KnownItem(place, store.Int(-1)), store.Int(3));
-  const ValueId table = store.Make({.kind = ValueKind::Dict}, items);
+  const ValueId table = store.Make(Value::Dict(), items);
   EXPECT_FALSE(store.KnownAttribute(table, names.Intern("rank")));
   EXPECT_EQ(store.KnownItem(table, Text("rank")), Rank());
 }
 
 TEST_F(OperationsTest, AFieldIsThatOfTheObjectThatIsPassed) {
-  const Value of_class{.kind = ValueKind::Instance, .a = 3};
+  const Value of_class = Value::Instance(binding::ClassId{3});
   const ValueId fields[] = {Text("rank"), Rank()};
   const ValueId made = store.WithFields(of_class, fields);
   const uint32_t rank = store.NewSymbol();
@@ -202,7 +202,7 @@ TEST_F(OperationsTest, AFieldIsThatOfTheObjectThatIsPassed) {
 }
 
 TEST_F(OperationsTest, ObjectsInObjectsEndSomewhere) {
-  const Value of_class{.kind = ValueKind::Instance, .a = 3};
+  const Value of_class = Value::Instance(binding::ClassId{3});
   ValueId list = store.Make(of_class, {});
   ValueId before = list;
   for (int i = 0; i < 5; ++i) {

@@ -66,7 +66,7 @@ class AsyncCall {
     if (entry_.operation.always_async) return true;
     const variation::ValueId value = ArgValue(entry_.operation.async_param);
     const variation::ValueStore& store = context_.facts.values_store;
-    return value && store[value].kind == ValueKind::Bool && store[value].a != 0;
+    return value && store[value].kind == ValueKind::Bool && *store[value].integer() != 0;
   }
 
   void Report(FindingSink& sink) {
@@ -455,7 +455,7 @@ class AsyncCall {
     const variation::ValueId callee =
         context_.facts.value(context_.program.funcs[function_].module, ir::CalleeOf(node));
     if (!callee || context_.facts.values_store[callee].kind != ValueKind::External) return false;
-    const base::NameId name{context_.facts.values_store[callee].a};
+    const base::NameId name = context_.facts.values_store[callee].name();
     const std::string_view text = context_.program.text(name);
     return text == "builtins.print" || text == "builtins.float" || text == "builtins.int" ||
            (text.starts_with("torch.") && !context_.knowledge.FindEntry(name) &&

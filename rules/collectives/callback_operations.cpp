@@ -17,7 +17,7 @@ std::unordered_set<uint32_t> HandedOverIn(const Context& context) {
       for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
         const variation::ValueId value = context.facts.value(module_id, ir::ArgAt(module, module[call], i).value);
         const bool is_class = value && context.values[value].kind == variation::ValueKind::Class;
-        if (is_class && !CalledFunction(context, module_id, call)) classes.insert(context.values[value].a);
+        if (is_class && !CalledFunction(context, module_id, call)) classes.insert(context.values[value].class_id().index);
       }
     }
   }

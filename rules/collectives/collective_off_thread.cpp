@@ -59,7 +59,7 @@ class OffThread {
     const std::optional<Confidence> workers = HasWorkers(module_id, call);
     const ValueId dataset = Argument(module_id, call, 0, "dataset");
     if (dataset && context_.facts.values_store[dataset].kind == ValueKind::Instance) {
-      loaders_.push_back({binding::ClassId{context_.facts.values_store[dataset].a}, workers});
+      loaders_.push_back({context_.facts.values_store[dataset].class_id(), workers});
     }
     if (!workers) return;
     const ir::Module& module = context_.program.modules[module_id];
@@ -75,7 +75,7 @@ class OffThread {
     if (!workers) return std::nullopt;
     const variation::Value& value = context_.facts.values_store[workers];
     if (value.kind != ValueKind::Int) return Confidence::Likely;
-    if (value.a == 0 && value.b == 0) return std::nullopt;
+    if (*value.integer() == 0) return std::nullopt;
     return Confidence::Certain;
   }
 
@@ -130,7 +130,7 @@ class OffThread {
     const variation::ValueStore& store = context_.facts.values_store;
     if (store[value].kind == ValueKind::Partial && store[value].kid_count > 0) value = store.Kids(value)[0];
     if (!value || store[value].kind != ValueKind::Function) return;
-    Report(FuncId{store[value].a}, std::string(where), confidence,
+    Report(store[value].function(), std::string(where), confidence,
            source::Span{module.file, registration.begin, registration.end});
   }
 
@@ -220,9 +220,9 @@ class OffThread {
   std::string_view ExternalName(ValueId value) const {
     if (!value) return {};
     const variation::Value& called = context_.facts.values_store[value];
-    if (called.kind == ValueKind::BoundExternal) return context_.program.text(context_.knowledge[knowledge::EntryId{called.a}].name);
+    if (called.kind == ValueKind::BoundExternal) return context_.program.text(context_.knowledge[called.entry()].name);
     if (called.kind != ValueKind::External) return {};
-    const base::NameId name{context_.facts.values_store[value].a};
+    const base::NameId name = context_.facts.values_store[value].name();
     const knowledge::ClassId known = context_.knowledge.FindClass(name);
     return context_.program.text(known ? context_.knowledge[known].name : name);
   }

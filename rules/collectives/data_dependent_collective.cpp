@@ -176,7 +176,7 @@ bool MayBeDealtOut(const Context& context, variation::ValueId loader) {
 // `logger.log_every(loader)`, or a generator that goes over a loader which it holds.
 bool HandsOnShare(const Context& context, variation::ValueId generator) {
   const auto is_share = [&](variation::ValueId part) { return context.loading.IsLoader(part) && MayBeDealtOut(context, part); };
-  const variation::FuncId function{context.values[generator].a};
+  const variation::FuncId function = context.values[generator].function();
   return context.values.AnyPart(generator, is_share) || std::ranges::any_of(context.loading.loops(), [&](const objects::LoaderLoop& loop) {
            return loop.iterable.function == function && loop.hands_on && loop.way.empty() && !loop.caller.function && is_share(loop.loader);
          });
@@ -192,7 +192,7 @@ bool GoesOverGenerator(const Context& context, variation::FuncId function) {
     const variation::ValueId iterable = stmt.kind == ir::StmtKind::For ? context.facts.value(module_id, ir::AssignedOf(stmt)) : variation::ValueId();
     if (!iterable) return;
     context.values.AnyPart(iterable, [&](variation::ValueId part) {
-      if (context.values[part].kind != variation::ValueKind::Partial || context.values[part].op == 0) return false;
+      if (!context.values[part].is_generator()) return false;
       goes = true;
       is_share = is_share || HandsOnShare(context, part);
       return is_share;

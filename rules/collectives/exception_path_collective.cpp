@@ -61,7 +61,7 @@ class QuietEnds {
         const auto args = context_.facts.args(fact);
         const bool is_passed = std::ranges::any_of(args, [&](variation::ValueId arg) {
           return arg && context_.facts.values_store[arg].kind == variation::ValueKind::Function &&
-                 context_.facts.values_store[arg].a == function.index;
+                 context_.facts.values_store[arg].function() == function;
         });
         if (is_passed) return true;
       }

@@ -159,7 +159,7 @@ Numbered NumberedIn(const Context& context, const traces::Difference& difference
   if (difference.kind != DifferenceKind::Guard || !difference.condition_function || !difference.condition_expr) return {};
   const variation::ValueId condition = context.facts.value(context.program.funcs[difference.condition_function].module, difference.condition_expr);
   if (!condition || context.values[condition].kind != variation::ValueKind::Compare) return {};
-  if (static_cast<ir::CompareOp>(context.values[condition].op) != ir::CompareOp::Eq) return {};
+  if (context.values[condition].compare_op() != ir::CompareOp::Eq) return {};
   const auto sides = context.facts.values_store.Kids(condition);
   const auto is = [&](size_t side, variation::ValueKind kind) { return context.values[sides[side]].kind == kind; };
   for (const size_t side : {size_t{0}, size_t{1}}) {

@@ -23,7 +23,7 @@ class IterableDatasets {
       for (const ValueId dataset : context_.values.Leaves(context_.values.MadeWith(loop.loader, "dataset"))) {
         const variation::Value& node = context_.facts.values_store[dataset];
         const bool is_own = node.kind == ValueKind::Instance && context_.values.IsA(dataset, "torch.utils.data.IterableDataset");
-        if (is_own) Visit(loop, binding::ClassId{node.a});
+        if (is_own) Visit(loop, node.class_id());
       }
     }
   }

@@ -59,7 +59,7 @@ std::vector<binding::ClassId> LightningRuns::ModulesOf(const KnownCall& fit) con
   const ValueId model = context_.index.Arg(fit, "model");
   if (!model) return classes;
   for (const ValueId leaf : context_.values.Leaves(model)) {
-    if (context_.values[leaf].kind == ValueKind::Instance) classes.push_back(binding::ClassId{context_.values[leaf].a});
+    if (context_.values[leaf].kind == ValueKind::Instance) classes.push_back(context_.values[leaf].class_id());
   }
   return classes;
 }

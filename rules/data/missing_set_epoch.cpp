@@ -107,7 +107,7 @@ class Epochs {
 
   // Not what is known to be something else: a model, an object of the project that has no such method, what a type of Python makes.
   bool MayBeSampler(ValueId value) const {
-    const base::NameId made_by = context_.values[value].kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(context_.values[value].a)
+    const base::NameId made_by = context_.values[value].kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(context_.values[value])
                                                                                    : base::NameId();
     const bool is_of_python = made_by && context_.program.text(made_by).starts_with("builtins.");
     return !variation::IsConstant(context_.values[value]) && !is_of_python && !LacksSetEpoch(value) && !context_.values.IsA(value, "torch.nn.Module");
@@ -252,7 +252,7 @@ class Epochs {
     const variation::Value& value = context_.facts.values_store[object];
     if (value.kind == ValueKind::Object) return context_.loading.IsLoader(object);
     if (value.kind != ValueKind::Instance) return false;
-    const binding::ClassId class_id{value.a};
+    const binding::ClassId class_id = value.class_id();
     for (const std::string_view method : {kSetEpoch, std::string_view("__getattr__")}) {
       const base::NameId name = context_.program.names->Find(method);
       if (name && context_.program.FindMethod(class_id, name)) return false;
@@ -474,7 +474,7 @@ class Epochs {
       const ir::Expr& target = module[ir::ValueOf(module[loop])];
       const ValueId range = context_.facts.value(module_id, ir::AssignedOf(module[loop]));
       if (target.kind != ir::ExprKind::Name || ir::NameOf(target) != name || !range || context_.values[range].kind != ValueKind::Derived) return false;
-      const base::NameId made_by = context_.facts.values_store.OperationOf(context_.values[range].a);
+      const base::NameId made_by = context_.facts.values_store.OperationOf(context_.values[range]);
       const auto ends = context_.facts.values_store.Kids(range);
       if (!made_by || context_.program.text(made_by) != "builtins.range" || ends.empty()) return false;
       return ends.size() == 1 || context_.values.Int(ends[0]).value_or(0) == 0;

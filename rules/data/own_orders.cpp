@@ -146,7 +146,7 @@ class OwnOrders {
         if (module[target].kind != ir::ExprKind::Attribute || context_.index.FunctionOf(file, ir::StmtId{i}) != function) continue;
         const ValueId object = context_.facts.value(file, ir::ObjectOf(module[target]));
         const bool is_made = object && std::ranges::any_of(context_.values.Leaves(object), [&](ValueId leaf) {
-          return context_.values[leaf].kind == ValueKind::Instance && context_.values[leaf].a == owner.index;
+          return context_.values[leaf].kind == ValueKind::Instance && context_.values[leaf].class_id() == owner;
         });
         if (is_made && IsCounted(owner, ir::AttrOf(module[target]))) return true;
       }
@@ -202,10 +202,10 @@ class OwnOrders {
     if (!context_.facts.values_store.axes(seed).empty()) return false;
     const variation::Value& value = context_.facts.values_store[seed];
     if (value.kind != ValueKind::Param || depth == kMostCalls) return true;
-    const FuncId function{value.a};
+    const FuncId function = value.function();
     const auto callers = context_.index.CallersOf(function);
     return callers.empty() || std::ranges::any_of(callers, [&](const Site& caller) {
-      const ValueId passed = context_.index.PassedBy(caller, function, value.b);
+      const ValueId passed = context_.index.PassedBy(caller, function, value.param_index());
       return !passed || MayBeAlike(passed, depth + 1);
     });
   }
@@ -287,7 +287,7 @@ class OwnOrders {
     Dealt dealt{.place = place, .data_set = data_set, .classes = {}, .runs = {place.function.index},
                 .is_of_project = std::ranges::all_of(leaves, is_object)};
     context_.values.AnyPart(value, [&](ValueId part) {
-      if (context_.values[part].kind == ValueKind::Instance && !IsStream(part)) dealt.classes.insert(context_.values[part].a);
+      if (context_.values[part].kind == ValueKind::Instance && !IsStream(part)) dealt.classes.insert(context_.values[part].class_id().index);
       return false;
     });
     for (const Site& site : context_.index.WaysTo(place)) {
@@ -512,16 +512,16 @@ class OwnOrders {
     constexpr int kMostCalls = 4;
     const variation::Value& param = context_.facts.values_store[value];
     if (param.kind != ValueKind::Param || depth == kMostCalls) return false;
-    const FuncId function{param.a};
+    const FuncId function = param.function();
     const auto& params = context_.program.function(function).params;
-    if (param.b >= params.size() || !params[param.b].default_value) return false;
-    const ir::Expr& left = context_.program.module_of(function)[params[param.b].default_value];
+    if (param.param_index() >= params.size() || !params[param.param_index()].default_value) return false;
+    const ir::Expr& left = context_.program.module_of(function)[params[param.param_index()].default_value];
     const auto constant = static_cast<ir::ConstantKind>(left.op);
     if (left.kind != ir::ExprKind::Constant || (constant != ir::ConstantKind::False && constant != ir::ConstantKind::None)) return false;
     return std::ranges::all_of(context_.index.CallersOf(function), [&](const Site& caller) {
-      const ValueId passed = context_.index.PassedBy(caller, function, param.b);
+      const ValueId passed = context_.index.PassedBy(caller, function, param.param_index());
       if (!passed || context_.values.IsFalse(passed) || context_.values.IsNone(passed)) return true;
-      return IsHandedOn(caller, params[param.b].name) || IsNeverPassed(passed, depth + 1);
+      return IsHandedOn(caller, params[param.param_index()].name) || IsNeverPassed(passed, depth + 1);
     });
   }
 

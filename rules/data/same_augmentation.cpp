@@ -222,7 +222,7 @@ class EqualWorkers {
     return std::ranges::any_of(context_.loading.SamplersOf(loader), [&](ValueId sampler) {
       return context_.values.AnyPart(sampler, [&](ValueId part) {
         const variation::Value& value = context_.facts.values_store[part];
-        return value.kind == ValueKind::Instance && AsksForRank(binding::ClassId{value.a});
+        return value.kind == ValueKind::Instance && AsksForRank(value.class_id());
       });
     });
   }
@@ -305,7 +305,7 @@ class EqualWorkers {
       const variation::Value& value = context_.facts.values_store[object];
       if (const knowledge::ClassId known = context_.values.ClassOf(object)) transforms.insert(known);
       if (value.kind != ValueKind::Instance) continue;
-      for (const binding::ClassId base : context_.program.classes[binding::ClassId{value.a}].mro) makers.insert(base.index);
+      for (const binding::ClassId base : context_.program.classes[value.class_id()].mro) makers.insert(base.index);
     }
     const auto draw = std::ranges::find_if(draws_, [&](const Draw& each) {
       const bool is_held = (each.maker && makers.contains(each.maker.index)) || (each.transform && transforms.contains(each.transform)) ||
@@ -323,7 +323,7 @@ class EqualWorkers {
     const auto add = [&](ValueId value) {
       context_.values.AnyPart(value, [&](ValueId part) {
         const variation::Value& node = context_.facts.values_store[part];
-        if (node.kind == ValueKind::Function) held.functions.insert(node.a);
+        if (node.kind == ValueKind::Function) held.functions.insert(node.function().index);
         const bool is_object = node.kind == ValueKind::Instance || node.kind == ValueKind::Object;
         if (is_object && held.objects.size() < kMost && seen.insert(part.index).second) held.objects.push_back(part);
         return false;
@@ -332,8 +332,8 @@ class EqualWorkers {
     if (first) add(first);
     for (size_t i = 0; i < held.objects.size(); ++i) {
       const variation::Value& value = context_.facts.values_store[held.objects[i]];
-      if (value.kind != ValueKind::Instance || !classes.insert(value.a).second) continue;
-      const binding::ClassId owner{value.a};
+      if (value.kind != ValueKind::Instance || !classes.insert(value.class_id().index).second) continue;
+      const binding::ClassId owner = value.class_id();
       for (const ValueId argument : context_.index.MadeWith(owner)) add(argument);
       for (const std::string_view method : {"__init__", "__getitem__"}) {
         const base::NameId name = context_.program.names->Find(method);

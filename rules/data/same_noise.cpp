@@ -84,8 +84,8 @@ class SameNoise {
   bool SpeaksOfRanks(ValueId part) const {
     const variation::Value& value = context_.values[part];
     base::NameId name;
-    if (value.kind == variation::ValueKind::Derived && value.kid_count == 1) name = context_.facts.values_store.OperationOf(value.a);
-    if (value.kind == variation::ValueKind::Param) name = context_.program.function(variation::FuncId{value.a}).params[value.b].name;
+    if (value.kind == variation::ValueKind::Derived && value.kid_count == 1) name = context_.facts.values_store.OperationOf(value);
+    if (value.kind == variation::ValueKind::Param) name = context_.program.function(value.function()).params[value.param_index()].name;
     return name && objects::RankWords::IsWord(context_.program.text(name));
   }
 
@@ -244,7 +244,7 @@ class SameNoise {
       return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
         const ValueId test = context_.facts.value(ModuleOf(site), guard.test);
         if (!test || context_.values[test].kind != variation::ValueKind::Compare) return false;
-        const auto op = static_cast<ir::CompareOp>(context_.values[test].op);
+        const auto op = context_.values[test].compare_op();
         const auto kids = context_.facts.values_store.Kids(test);
         const bool asks = (op == ir::CompareOp::IsNot && guard.holds) || (op == ir::CompareOp::Is && !guard.holds);
         const ir::Module& module = context_.program.modules[ModuleOf(site)];

@@ -44,10 +44,10 @@ bool YieldsIndices(const Context& context, ValueId value) {
   const std::vector<ValueId> leaves = context.values.Leaves(value);
   return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
     if (context.facts.values_store[leaf].kind == ValueKind::Instance) {
-      return context.values.IsA(leaf, "torch.utils.data.Sampler") && IteratesOverNumbers(context, binding::ClassId{context.facts.values_store[leaf].a});
+      return context.values.IsA(leaf, "torch.utils.data.Sampler") && IteratesOverNumbers(context, context.facts.values_store[leaf].class_id());
     }
     if (context.facts.values_store[leaf].kind != ValueKind::Object) return false;
-    const std::string_view name = context.program.text(base::NameId{context.facts.values_store[leaf].a});
+    const std::string_view name = context.program.text(context.facts.values_store[leaf].name());
     return context.values.IsA(leaf, "torch.utils.data.Sampler") && !name.ends_with("BatchSampler") && !name.ends_with(".Sampler");
   });
 }

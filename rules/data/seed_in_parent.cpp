@@ -89,7 +89,7 @@ class Seeds {
 
   bool IsLayer(ValueId made) const {
     if (!made || context_.facts.values_store[made].kind != variation::ValueKind::Object) return false;
-    const knowledge::ClassId known = context_.knowledge.FindClass(base::NameId{context_.facts.values_store[made].a});
+    const knowledge::ClassId known = context_.knowledge.FindClass(context_.facts.values_store[made].name());
     return known && context_.knowledge[known].is_module && context_.knowledge[known].has_parameters;
   }
 

@@ -141,7 +141,7 @@ class Shares {
       const variation::Value& node = context_.facts.values_store[part];
       if (part == share || (node.kind == ValueKind::Derived && context_.values.MayBeSame(part, share))) return true;
       if (node.kind != ValueKind::Instance) return false;
-      const auto args = context_.index.MadeWith(binding::ClassId{node.a});
+      const auto args = context_.index.MadeWith(node.class_id());
       return std::ranges::find(args, share) != args.end();
     });
   }
@@ -153,7 +153,7 @@ class Shares {
     return context_.values.AnyPart(value, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
       if (node.kind != ValueKind::Instance) return false;
-      const auto& mro = context_.program.classes[binding::ClassId{node.a}].mro;
+      const auto& mro = context_.program.classes[node.class_id()].mro;
       return std::ranges::find(mro, owner) != mro.end();
     });
   }

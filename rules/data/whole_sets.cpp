@@ -29,9 +29,9 @@ bool WholeSets::IsOfRank(ValueId part) const {
   if (value.kind == ValueKind::Coordinate || !value.axes.empty()) return true;
   if (context_.values.IsA(part, "torch.utils.data.IterableDataset")) return true;
   if (value.kind != ValueKind::Instance) return false;
-  const auto args = context_.index.MadeWith(binding::ClassId{value.a});
+  const auto args = context_.index.MadeWith(value.class_id());
   const bool gets_share = std::ranges::any_of(args, [&](ValueId arg) { return arg && !context_.facts.values_store.axes(arg).empty(); });
-  return gets_share || ReadsRank(binding::ClassId{value.a});
+  return gets_share || ReadsRank(value.class_id());
 }
 
 // A data set of the project whose methods ask for the rank deals itself out.

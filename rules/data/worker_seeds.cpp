@@ -27,7 +27,7 @@ std::string_view OperationOf(const Context& context, ValueId part) {
   const variation::Value& value = context.values[part];
   if (value.kind == ValueKind::External) return context.values.External(part);
   if (value.kind != ValueKind::Derived) return {};
-  const base::NameId name = context.facts.values_store.OperationOf(value.a);
+  const base::NameId name = context.facts.values_store.OperationOf(value);
   return name ? context.program.text(name) : std::string_view();
 }
 
@@ -36,7 +36,7 @@ std::string_view OperationOf(const Context& context, ValueId part) {
 WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
   std::vector<FuncId> functions;
   context_.values.AnyPart(worker_init_fn, [&](ValueId part) {
-    if (context_.values[part].kind == ValueKind::Function) functions.push_back(FuncId{context_.values[part].a});
+    if (context_.values[part].kind == ValueKind::Function) functions.push_back(context_.values[part].function());
     return false;
   });
   if (functions.size() != 1) return WorkerSeed::Unknown;
@@ -60,7 +60,7 @@ WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
 WorkerSeed WorkerSeeds::KindOf(ValueId number, FuncId function) const {
   if (IsOfLoader(number)) return WorkerSeed::OfLoader;
   const bool has_number = context_.values.AnyPart(number, [&](ValueId part) {
-    return context_.values[part].kind == ValueKind::Param && FuncId{context_.values[part].a} == function;
+    return context_.values[part].kind == ValueKind::Param && context_.values[part].function() == function;
   });
   if (has_number && IsNumberOfWorker(number, function)) return WorkerSeed::OfWorker;
   return IsOneNumber(number, function, 0) ? WorkerSeed::OneForAll : WorkerSeed::Unknown;
@@ -72,10 +72,10 @@ bool WorkerSeeds::IsOneNumber(ValueId seed, FuncId function, int depth) const {
   if (!seed || depth > kMostCalls || CountsRanks(seed) || IsOfLoader(seed)) return false;
   const variation::Value& value = context_.values[seed];
   if (value.kind != ValueKind::Param) return settings_.AreAllOrConstant(seed, nullptr);
-  const FuncId owner{value.a};
+  const FuncId owner = value.function();
   const auto callers = context_.index.CallersOf(owner);
   return owner != function && !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
-    return IsOneNumber(context_.index.PassedBy(caller, owner, value.b), function, depth + 1);
+    return IsOneNumber(context_.index.PassedBy(caller, owner, value.param_index()), function, depth + 1);
   });
 }
 
@@ -109,8 +109,8 @@ bool WorkerSeeds::CountsRanks(ValueId seed) const {
     if (!context_.facts.values_store[part].axes.empty()) return true;
     const variation::Value& value = context_.values[part];
     base::NameId name;
-    if (value.kind == ValueKind::Derived) name = context_.facts.values_store.OperationOf(value.a);
-    if (value.kind == ValueKind::Param) name = context_.program.function(FuncId{value.a}).params[value.b].name;
+    if (value.kind == ValueKind::Derived) name = context_.facts.values_store.OperationOf(value);
+    if (value.kind == ValueKind::Param) name = context_.program.function(value.function()).params[value.param_index()].name;
     return name && objects::RankWords::IsWord(context_.program.text(name));
   });
 }
@@ -128,7 +128,7 @@ bool WorkerSeeds::IsNumberOfWorker(ValueId seed, FuncId function) const {
     case ValueKind::Int:
       return true;
     case ValueKind::Param:
-      return FuncId{value.a} == function;
+      return value.function() == function;
     case ValueKind::Binary:
     case ValueKind::Unary:
       return std::ranges::all_of(kids, is_it);
@@ -159,7 +159,7 @@ class SeededWorkers {
       const binding::ClassId owner = context_.program.funcs[call.function].owner;
       const bool is_of_data = owner && context_.values.AnyPart(data, [&](ValueId part) {
         const variation::Value& value = context_.values[part];
-        return value.kind == ValueKind::Instance && std::ranges::count(context_.program.classes[binding::ClassId{value.a}].mro, owner) > 0;
+        return value.kind == ValueKind::Instance && std::ranges::count(context_.program.classes[value.class_id()].mro, owner) > 0;
       });
       if (is_of_data) Report({call.function, call.expr}, loop);
     }

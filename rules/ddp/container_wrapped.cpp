@@ -20,7 +20,7 @@ std::string_view ContainerOf(const Context& context, ValueId value) {
   for (const ValueId leaf : context.values.Leaves(value)) {
     const variation::Value& node = context.facts.values_store[leaf];
     if (node.kind != variation::ValueKind::Object) return {};
-    const std::string_view name = context.program.text(base::NameId{node.a});
+    const std::string_view name = context.program.text(node.name());
     if (std::ranges::count(kContainers, name) == 0) return {};
     found = name;
   }

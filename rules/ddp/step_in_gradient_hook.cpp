@@ -29,7 +29,7 @@ class Hooks {
  private:
   void Visit(const KnownCall& registration, ValueId hook) {
     if (!hook || context_.facts.values_store[hook].kind != variation::ValueKind::Function) return;
-    const FuncId function{context_.facts.values_store[hook].a};
+    const FuncId function = context_.facts.values_store[hook].function();
     const KnownCall* wrapping = calls_.FindIf(context_.program.funcs[registration.function].module, [&](const KnownCall& call) {
       return call.entry->has_operation && context_.program.text(call.entry->operation.kind) == "module_broadcast";
     });

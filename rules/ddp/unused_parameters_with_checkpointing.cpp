@@ -51,7 +51,7 @@ class Conflicts {
     std::vector<binding::ClassId> classes;
     for (const ValueId leaf : context_.values.Leaves(context_.index.Arg(wrap, "module"))) {
       const variation::Value& model = context_.facts.values_store[leaf];
-      if (model.kind == variation::ValueKind::Instance) classes.push_back(binding::ClassId{model.a});
+      if (model.kind == variation::ValueKind::Instance) classes.push_back(model.class_id());
     }
     for (size_t i = 0; i < classes.size(); ++i) {
       std::vector<binding::ClassId> more = uses_.PartClasses(classes[i]);

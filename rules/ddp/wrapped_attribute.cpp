@@ -101,7 +101,7 @@ class Attributes {
         const variation::Value& node = context_.values[leaf];
         if (node.kind == ValueKind::Object) return !IsOfLibrary(leaf, name);
         if (node.kind != ValueKind::Instance) return false;
-        const binding::ClassId class_id{node.a};
+        const binding::ClassId class_id = node.class_id();
         return !context_.program.FindMethod(class_id, name) && !IsSetBy(class_id, name);
       });
     });
@@ -191,7 +191,7 @@ class Attributes {
     if (IsOfWrapper(context_.program.text(name))) return false;
     if (IsOfLibrary(inner, name)) return true;
     if (context_.facts.values_store[inner].kind != ValueKind::Instance) return false;
-    const binding::ClassId class_id{context_.facts.values_store[inner].a};
+    const binding::ClassId class_id = context_.facts.values_store[inner].class_id();
     if (context_.program.FindMethod(class_id, name)) return true;
     return IsSetBy(class_id, name);
   }

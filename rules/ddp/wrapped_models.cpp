@@ -9,7 +9,7 @@ std::vector<WrappedModel> WrappedModels(const Context& context) {
     const std::vector<variation::ValueId> leaves = context.values.Leaves(context.index.Arg(call, "module"));
     if (leaves.size() != 1) continue;
     const variation::Value& model = context.facts.values_store[leaves[0]];
-    if (model.kind == variation::ValueKind::Instance) models.push_back({call, binding::ClassId{model.a}});
+    if (model.kind == variation::ValueKind::Instance) models.push_back({call, model.class_id()});
   }
   return models;
 }

@@ -54,7 +54,7 @@ bool WrapperPaths::Comes(const Site& object, const Wrappings& wrappings, int dep
   return std::ranges::any_of(arms, [&](ValueId arm) {
     const variation::Value& node = context_.values[arm];
     if (node.kind == ValueKind::Param) {
-      return binding::FuncId{node.a} == object.function && ComesFromCallers(object.function, node.b, wrappings, depth);
+      return node.function() == object.function && ComesFromCallers(object.function, node.param_index(), wrappings, depth);
     }
     return IsWrapper(arm);
   });
@@ -90,7 +90,7 @@ bool WrapperPaths::IsOneQuestion(ValueId a, ValueId b) const {
 
 base::NameId WrapperPaths::OperationOf(ValueId value) const {
   const variation::Value& node = context_.values[value];
-  return node.kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+  return node.kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
 }
 
 bool WrapperPaths::ComesFromCallers(binding::FuncId function, uint32_t param, const Wrappings& wrappings, int depth) const {

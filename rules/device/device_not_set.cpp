@@ -222,7 +222,7 @@ class Order {
   bool IsOptionForNccl(ValueId value) const {
     const variation::Value& node = context_.facts.values_store[value];
     if (node.kind != variation::ValueKind::Derived || node.kid_count != 1) return false;
-    const base::NameId option = context_.facts.values_store.OperationOf(node.a);
+    const base::NameId option = context_.facts.values_store.OperationOf(node);
     if (!option) return false;
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::ModuleId file{m};

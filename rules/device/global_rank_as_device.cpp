@@ -74,7 +74,7 @@ class RankDevices {
   bool IsCountedOnANode(variation::ValueId ordinal) const {
     return context_.values.AnyPart(ordinal, [&](variation::ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
-      if (node.kind != variation::ValueKind::Binary || static_cast<ir::BinaryOp>(node.op) != ir::BinaryOp::Mod) return false;
+      if (node.kind != variation::ValueKind::Binary || node.binary_op() != ir::BinaryOp::Mod) return false;
       return context_.values.Int(context_.facts.values_store.Kids(part)[1]).has_value();
     });
   }

@@ -22,7 +22,7 @@ constexpr std::string_view kAR203 = "AR203";
 std::string_view OperationOfValue(const Context& context, ValueId value) {
   const variation::Value& node = context.facts.values_store[value];
   const bool is_named = node.kind == ValueKind::Unknown || node.kind == ValueKind::Derived;
-  const base::NameId name = is_named ? context.facts.values_store.OperationOf(node.a) : base::NameId::None();
+  const base::NameId name = is_named ? context.facts.values_store.OperationOf(node) : base::NameId::None();
   return name ? context.program.text(name) : std::string_view();
 }
 
@@ -183,7 +183,7 @@ class Module {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       return test && context_.values.AnyPart(test, [&](ValueId part) {
         const variation::Value& node = context_.facts.values_store[part];
-        return variation::IsCoordinate(node, knowledge::Coordinate::Distributed) && node.a != 0;
+        return variation::IsCoordinate(node, knowledge::Coordinate::Distributed) && node.variable().index != 0;
       });
     });
     return asks && context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty();

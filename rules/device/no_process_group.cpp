@@ -100,7 +100,7 @@ class Programs {
     if (!test || !context_.values.Mentions(test, knowledge::Coordinate::Distributed)) return false;
     const bool asks_launcher = context_.values.AnyPart(test, [&](variation::ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
-      return variation::IsCoordinate(node, knowledge::Coordinate::Distributed) && context_.knowledge.FindEnvironment(base::NameId{node.a}) != nullptr;
+      return variation::IsCoordinate(node, knowledge::Coordinate::Distributed) && context_.knowledge.FindEnvironment(node.variable()) != nullptr;
     });
     const std::optional<bool> in_job = context_.values.TruthOnRank(test, objects::SmallJob(context_.facts.job), 0);
     return !asks_launcher || !in_job || *in_job == holds;

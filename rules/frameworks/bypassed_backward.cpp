@@ -30,7 +30,7 @@ bool IsSurelyTakenOver(const Context& context, variation::ValueId loss, int dept
     return std::ranges::any_of(kids, is_sure);
   }
   const bool is_called = !kids.empty() && kids[0] && values[kids[0]].kind == variation::ValueKind::Object;
-  return is_called && context.program.text(base::NameId{values[kids[0]].a}) != kOtherWrapper;
+  return is_called && context.program.text(values[kids[0]].name()) != kOtherWrapper;
 }
 
 // `if use_engine: model = initialize(model)`, and later `if use_engine: model.backward(loss)`, `else: loss.backward()`

@@ -43,7 +43,7 @@ bool IsHandedOver(const Context& context, variation::FuncId function) {
   return std::ranges::any_of(context.facts.functions[parent].calls, [&](const auto& call) {
     return std::ranges::any_of(context.facts.args(call.second), [&](ValueId arg) {
       return arg && context.facts.values_store[arg].kind == variation::ValueKind::Function &&
-             variation::FuncId{context.facts.values_store[arg].a} == function;
+             context.facts.values_store[arg].function() == function;
     });
   });
 }
@@ -54,7 +54,7 @@ bool IsCallback(const Context& context, const objects::KnownCall& call) {
   const ValueId wrapped = context.index.Arg(call, "module");
   return wrapped && context.values.AnyPart(wrapped, [&](ValueId part) {
     const variation::Value& node = context.facts.values_store[part];
-    return node.kind == variation::ValueKind::Param && variation::FuncId{node.a} == call.function;
+    return node.kind == variation::ValueKind::Param && node.function() == call.function;
   });
 }
 

@@ -91,7 +91,7 @@ std::string ConstantText(const Context& context, variation::ValueId value) {
   if (const std::optional<int64_t> number = context.values.Int(value)) return std::to_string(*number);
   const std::vector<variation::ValueId> leaves = context.values.Leaves(value);
   const bool is_float = leaves.size() == 1 && context.values[leaves[0]].kind == variation::ValueKind::Float;
-  return is_float ? std::string(context.program.text(base::NameId{context.values[leaves[0]].a})) : "";
+  return is_float ? std::string(context.program.text(context.values[leaves[0]].name())) : "";
 }
 
 // `TrainingArguments(deepspeed="ds.json", gradient_accumulation_steps=4)`.

@@ -96,13 +96,13 @@ class DictReader {
     const Value& leaf = context_.values[leaves[0]];
     if (leaf.kind == ValueKind::Bool) {
       node.kind = ConfigKind::Bool;
-      node.text = leaf.a != 0 ? "true" : "false";
+      node.text = *leaf.integer() != 0 ? "true" : "false";
     } else if (const std::optional<int64_t> number = context_.values.Int(leaves[0])) {
       node.kind = ConfigKind::Number;
       node.text = std::to_string(*number);
     } else if (leaf.kind == ValueKind::Float) {
       node.kind = ConfigKind::Number;
-      node.text = context_.program.text(base::NameId{leaf.a});
+      node.text = context_.program.text(leaf.name());
     } else if (leaf.kind == ValueKind::Str) {
       node.kind = ConfigKind::Text;
       node.text = context_.values.Str(leaves[0]);

@@ -79,7 +79,7 @@ class Writers {
     return std::ranges::any_of(use.call->args, [&](ValueId arg) {
       if (!arg) return false;
       const variation::Value& value = context_.values[arg];
-      if (value.kind == variation::ValueKind::BoundExternal) return context_.knowledge[knowledge::EntryId{value.a}].Has(knowledge::Role::WriteOnce);
+      if (value.kind == variation::ValueKind::BoundExternal) return context_.knowledge[value.entry()].Has(knowledge::Role::WriteOnce);
       const knowledge::Axes axes = context_.facts.values_store.axes(arg);
       return IsTest(arg) && (axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local));
     });
@@ -216,7 +216,7 @@ class Writers {
   // `args.output`, `config["output"]`.
   bool IsSetting(ValueId value) const {
     const variation::Value& node = context_.values[value];
-    const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+    const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
     const auto kids = context_.facts.values_store.Kids(value);
     if (!name) return node.kind == variation::ValueKind::Object || (node.kind == variation::ValueKind::Derived && kids.empty());
     const bool is_item = context_.program.text(name) == "[]" && kids.size() == 2 && context_.values[kids[1]].kind == variation::ValueKind::Str;

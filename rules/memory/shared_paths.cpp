@@ -79,13 +79,13 @@ bool SharedPaths::DiffersAtEachCall(ValueId value, const objects::CallFrame* fra
   return value && depth < kDeepest && context_.values.AnyPart(value, [&](ValueId part) {
     const variation::Value& node = context_.facts.values_store[part];
     if (node.kind != variation::ValueKind::Param) return !(node.axes & knowledge::kSoftAxes).empty();
-    const objects::FuncId function{node.a};
+    const objects::FuncId function = node.function();
     const objects::CallFrame* at = frame;
     while (at != nullptr && at->function != function) at = at->caller;
-    if (at != nullptr) return node.b < at->args.size() && DiffersAtEachCall(at->args[node.b], at->caller, depth + 1);
+    if (at != nullptr) return node.param_index() < at->args.size() && DiffersAtEachCall(at->args[node.param_index()], at->caller, depth + 1);
     const auto callers = context_.index.CallersOf(function);
     return !callers.empty() && std::ranges::all_of(callers, [&](const objects::Site& caller) {
-      return DiffersAtEachCall(context_.index.PassedBy(caller, function, node.b), nullptr, depth + 1);
+      return DiffersAtEachCall(context_.index.PassedBy(caller, function, node.param_index()), nullptr, depth + 1);
     });
   });
 }
@@ -105,7 +105,7 @@ void SharedPaths::NoteOwnRanks() {
 // `args.local_rank`, whatever stores it.
 bool SharedPaths::SpeaksOfRanks(const variation::Value& value) const {
   if (value.kind != variation::ValueKind::Derived || value.kid_count != 1) return false;
-  const base::NameId name = context_.facts.values_store.OperationOf(value.a);
+  const base::NameId name = context_.facts.values_store.OperationOf(value);
   return name && objects::RankWords::IsWord(context_.program.text(name));
 }
 
@@ -113,7 +113,7 @@ bool SharedPaths::HoldsItem(const FileUse& use) const {
   return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
     return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
-      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
       return name && context_.program.text(name) == "element";
     });
   });

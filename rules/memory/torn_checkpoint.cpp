@@ -93,7 +93,7 @@ class Checkpoints {
       if (!piece.hole) return false;
       const variation::Value& known = context_.values[context_.file_uses.paths().Resolved(piece.hole, write.frame)];
       if (known.kind != variation::ValueKind::Param) return false;
-      const auto of = std::ranges::find(write.way, variation::FuncId{known.a}, &Site::function);
+      const auto of = std::ranges::find(write.way, known.function(), &Site::function);
       return of != write.way.end() && !IsInTraining(std::span(of, write.way.end())) && MayBePassedElse(known, 0);
     });
   }
@@ -109,10 +109,10 @@ class Checkpoints {
   // Whether the callers of its function may give a parameter another value each time.
   bool MayBePassedElse(const variation::Value& param, int depth) const {
     constexpr int kMostCalls = 4;
-    const variation::FuncId function{param.a};
+    const variation::FuncId function = param.function();
     const auto callers = context_.index.CallersOf(function);
     return callers.empty() || depth == kMostCalls || std::ranges::any_of(callers, [&](const Site& caller) {
-      const variation::ValueId passed = context_.index.PassedBy(caller, function, param.b);
+      const variation::ValueId passed = context_.index.PassedBy(caller, function, param.param_index());
       const std::vector<FilePath> paths = passed ? context_.file_uses.paths().PathsOf(passed, nullptr) : std::vector<FilePath>();
       return paths.empty() || std::ranges::any_of(paths, [&](const FilePath& path) { return MayDiffer(path, depth + 1); });
     });
@@ -241,7 +241,7 @@ class Checkpoints {
     const auto kids = context_.facts.values_store.Kids(record);
     for (size_t i = 0; i + 1 < kids.size(); i += 2) {
       if (context_.values[kids[i]].kind != variation::ValueKind::Str) continue;
-      items.push_back({base::NameId{context_.values[kids[i]].a}, IsState(kids[i + 1])});
+      items.push_back({context_.values[kids[i]].name(), IsState(kids[i + 1])});
     }
   }
 
@@ -261,7 +261,7 @@ class Checkpoints {
   bool IsState(variation::ValueId value) const {
     return context_.values.AnyPart(value, [&](variation::ValueId part) {
       const variation::Value& node = context_.values[part];
-      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node.a) : base::NameId();
+      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
       return name && context_.program.text(name).ends_with("state_dict");
     });
   }
@@ -279,7 +279,7 @@ class Checkpoints {
       const variation::ValueId key = context_.facts.value(module_id, ir::IndexOf(module[id]));
       const bool is_text = key && context_.values[key].kind == variation::ValueKind::Str;
       if (is_text && object && FunctionAround(context_, module_id, id) == site.function && Holds(object, loaded)) {
-        keys.push_back(base::NameId{context_.values[key].a});
+        keys.push_back(context_.values[key].name());
       }
     }
     return keys;

@@ -45,7 +45,7 @@ class Micro {
     return context_.values.AnyPart(value, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
       if (part == window_.period.length && !variation::IsConstant(node)) return true;
-      if (node.kind == ValueKind::Binary && IsScaling(static_cast<ir::BinaryOp>(node.op))) return true;
+      if (node.kind == ValueKind::Binary && IsScaling(node.binary_op())) return true;
       if (context_.values.Str(part) == "sum") return true;
       return std::ranges::any_of(kFrameworks, [&](std::string_view known) { return context_.values.IsA(part, known); });
     });

@@ -196,7 +196,7 @@ bool IsNeverLonger(const Context& context, const AccumulationWindow& window) {
     const variation::ValueId test = context.facts.value(context.program.funcs[guard.function].module, guard.test);
     if (!test || context.values[test].kind != variation::ValueKind::Compare) return false;
     const auto kids = context.facts.values_store.Kids(test);
-    const auto op = static_cast<ir::CompareOp>(context.values[test].op);
+    const auto op = context.values[test].compare_op();
     if (kids[0] != window.period.length || context.values.Int(kids[1]) != 1) return false;
     return guard.holds ? op == ir::CompareOp::Eq || op == ir::CompareOp::LessEq : op == ir::CompareOp::NotEq || op == ir::CompareOp::Greater;
   });

@@ -222,12 +222,12 @@ class Batches {
     if (!id || depth > kDeepest) return 0;
     const variation::Value& node = context_.facts.values_store[id];
     if (node.kind == ValueKind::Param) {
-      const ValueId assumed = context_.facts.param(FuncId{node.a}, node.b);
+      const ValueId assumed = context_.facts.param(node.function(), node.param_index());
       return assumed == id ? 0 : DivisionsBy(divisor, assumed, depth + 1);
     }
     const auto kids = context_.facts.values_store.Kids(id);
     if (node.kind == ValueKind::Binary) {
-      const auto op = static_cast<ir::BinaryOp>(node.op);
+      const auto op = node.binary_op();
       if (op == ir::BinaryOp::Mul) return 0;
       const bool divides = IsDivision(op) && IsCoordinate(context_.facts.values_store[kids[1]], divisor);
       return DivisionsBy(divisor, kids[0], depth + 1) + (divides ? 1 : 0);

@@ -68,7 +68,7 @@ class GatheredFeatures {
       ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       bool holds = guard.holds;
       if (!test) return false;
-      if (context_.values[test].kind == variation::ValueKind::Unary && static_cast<ir::UnaryOp>(context_.values[test].op) == ir::UnaryOp::Not) {
+      if (context_.values[test].is_not()) {
         test = context_.facts.values_store.Kids(test)[0];
         holds = !holds;
       }

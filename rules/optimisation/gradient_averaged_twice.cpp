@@ -46,7 +46,7 @@ class Averages {
       case ValueKind::Select:
         return std::ranges::all_of(context_.facts.values_store.Kids(value), [&](ValueId kid) { return IsCount(kid); });
       case ValueKind::Derived: {
-        const base::NameId made_by = context_.facts.values_store.OperationOf(node.a);
+        const base::NameId made_by = context_.facts.values_store.OperationOf(node);
         return made_by && context_.program.text(made_by) == "builtins.len";
       }
       default:
@@ -61,7 +61,7 @@ class Averages {
     ValueId quotient;
     context_.values.AnyPart(backward.receiver, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
-      const bool is_division = node.kind == ValueKind::Binary && static_cast<ir::BinaryOp>(node.op) == ir::BinaryOp::Div;
+      const bool is_division = node.kind == ValueKind::Binary && node.binary_op() == ir::BinaryOp::Div;
       const bool is_share = is_division && IsWorldSize(context_.facts.values_store.Kids(part)[1]);
       if (is_share && !IsCount(context_.facts.values_store.Kids(part)[0])) quotient = part;
       return quotient.has_value();

@@ -73,7 +73,7 @@ class Rates {
     return context_.values.AnyPart(value, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
       if (node.kind != ValueKind::Coordinate) return false;
-      const auto coordinate = static_cast<Coordinate>(node.op);
+      const auto coordinate = node.coordinate();
       return coordinate == Coordinate::WorldSize || coordinate == Coordinate::LocalWorldSize ||
              coordinate == Coordinate::AxisSize || coordinate == Coordinate::GroupSize || coordinate == Coordinate::NodeCount;
     });
@@ -283,7 +283,7 @@ class Rates {
     if (IsConstant(context_.facts.values_store[part]) && context_.facts.values_store[part].kind != ValueKind::Float) return false;
     return context_.values.AnyPart(rate, [&](ValueId at) {
       const variation::Value& node = context_.facts.values_store[at];
-      if (node.kind != ValueKind::Binary || static_cast<ir::BinaryOp>(node.op) != ir::BinaryOp::Mul) return false;
+      if (node.kind != ValueKind::Binary || node.binary_op() != ir::BinaryOp::Mul) return false;
       const auto kids = context_.facts.values_store.Kids(at);
       return (kids[0] == part && MentionsSize(kids[1])) || (kids[1] == part && MentionsSize(kids[0]));
     });
