@@ -283,7 +283,8 @@ bool IsPartTakenByRank(const variation::ValueStore& values, ValueId number) {
 bool IsPredicate(const variation::ValueStore& values, ValueId condition) {
   return condition && EveryPart(values, condition, [&](ValueId part) {
     const Value& value = values[part];
-    const bool is_atom = value.kind == ValueKind::Coordinate || value.kind == ValueKind::Group || variation::IsConstant(value);
+    const bool is_atom = value.kind == ValueKind::Coordinate || value.kind == ValueKind::Group || variation::IsConstant(value) ||
+                         values.IsOfCommand(part);
     const bool joins = value.kind == ValueKind::Unary || value.kind == ValueKind::Binary || value.kind == ValueKind::And ||
                        value.kind == ValueKind::Or || value.kind == ValueKind::Compare || value.kind == ValueKind::Tuple;
     return is_atom || joins;

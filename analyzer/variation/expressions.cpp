@@ -405,6 +405,10 @@ ValueId FunctionEvaluator::ReadOuter(NameId name) {
     const NameId qualified = Intern(std::string(Text(star)) + "." + std::string(Text(name)));
     if (knowledge_.FindEntry(qualified) || knowledge_.FindClass(qualified)) return ExternalValue(qualified);
   }
+  // Where a file is started it is another than where it is imported, so each module has its own.
+  if (Text(name) == "__name__") {
+    return store_.OneOfCommand(tables_.NameSymbol("__name__ of " + std::to_string(func_.module.index)));
+  }
   return ExternalValue(Intern("builtins." + std::string(Text(name))));
 }
 

@@ -20,7 +20,7 @@ class Printer {
     const Value& value = store_[id];
     switch (value.kind) {
       case ValueKind::Unknown:
-        return AxesText(value.axes);
+        return store_.IsOfCommand(id) ? "__name__" : AxesText(value.axes);
       case ValueKind::None:
         return "None";
       case ValueKind::Bool:

@@ -416,6 +416,14 @@ class ValueStore {
   NameId OperationOf(const Value& value) const {
     return value.kind == ValueKind::Derived || value.kind == ValueKind::Unknown ? OperationOf(value.symbol()) : NameId::None();
   }
+  // `symbol` is an unknown that is one value on all ranks, as they run one command: `__name__`.
+  ValueId OneOfCommand(uint32_t symbol) {
+    of_command_.insert(symbol);
+    return Symbol(symbol, {});
+  }
+  bool IsOfCommand(ValueId id) const {
+    return values_[id.index].kind == ValueKind::Unknown && of_command_.contains(values_[id.index].symbol());
+  }
   // `symbol` is the operation that asks whether a module is in training mode.
   void SetMode(uint32_t symbol) { modes_.insert(symbol); }
   bool IsMode(ValueId id) const {
@@ -541,6 +549,7 @@ class ValueStore {
   std::unordered_set<uint32_t> tensors_;
   std::unordered_set<uint32_t> keeps_shape_;
   std::unordered_set<uint32_t> modes_;
+  std::unordered_set<uint32_t> of_command_;
   uint32_t length_ = 0;
   uint32_t rounds_ = 0;
   uint32_t key_ = 0;
