@@ -262,6 +262,8 @@ constexpr uint16_t kVariable = 16;
 constexpr uint16_t kConstructor = 32;
 // Name, Subscript; C++: a variable or item that is a number, and neither a pointer nor an array.
 constexpr uint16_t kNumber = 128;
+// Name; C++: the address of a number is taken here, `ask(&count)`: who gets it may store another one.
+constexpr uint16_t kAddress = 512;
 inline NameId SymbolOf(const Expr& expr) { return NameId{expr.b}; }
 inline NameId NameOf(const Expr& expr) { return NameId{expr.a}; }
 // Constant: op = ConstantKind; Int: a, b = low and high half of the value (kBigInt: it does not fit, value unknown);

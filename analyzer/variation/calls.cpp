@@ -364,7 +364,16 @@ ValueId FunctionEvaluator::Unresolved(ir::ExprId site, ValueId callee, std::span
   fact.callee = callee;
   if (callee && kind == ValueKind::Derived && store_[callee].kid_count == 1) fact.receiver = store_.Kids(callee)[0];
   MayCall(site, args);
+  StoreThroughAddresses(args, values);
   return UnknownCall(callee, args);
+}
+
+// `ask(&count)` of a function that nobody sees: the number is another one afterwards, which hangs on all that it was given.
+void FunctionEvaluator::StoreThroughAddresses(std::span<const CallArgument> args, std::span<const ValueId> values) {
+  for (const CallArgument& arg : args) {
+    if (!arg.expr || (module_[arg.expr].flags & ir::kAddress) == 0) continue;
+    AssignName(ir::NameOf(module_[arg.expr]), store_.Derived(Site(arg.expr, SiteUse::Unseen), values));
+  }
 }
 
 // A method of an object is one function of it, not two.

@@ -371,6 +371,7 @@ class FunctionEvaluator {
   ValueId SuperValue(ir::ExprId site);
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);
+  void StoreThroughAddresses(std::span<const CallArgument> args, std::span<const ValueId> values);
   ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
   ValueId StartsWith(ValueId text, ValueId prefix);
   ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);

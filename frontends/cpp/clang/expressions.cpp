@@ -293,8 +293,17 @@ ir::ExprId FunctionLowering::Unary(const clang::UnaryOperator& expr) {
       return builder_.Unary(range, ir::UnaryOp::Invert, Expr(expr.getSubExpr()));
     default:
       // A pointer stands for what it points to: `&x` and `*x` are x.
-      return Expr(expr.getSubExpr());
+      return expr.getOpcode() == clang::UO_AddrOf ? AddressOf(*expr.getSubExpr()) : Expr(expr.getSubExpr());
   }
+}
+
+// Of a number in a variable of the function: who gets it may store another one there.
+ir::ExprId FunctionLowering::AddressOf(const clang::Expr& expr) {
+  const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expr.IgnoreParenImpCasts());
+  const auto* variable = name ? llvm::dyn_cast<clang::VarDecl>(name->getDecl()) : nullptr;
+  const bool is_local = variable != nullptr && variable->hasLocalStorage() && !variable->getType().isConstQualified();
+  if (!is_local || NumberFlag(variable->getType()) == 0) return Expr(&expr);
+  return builder_.Name(At(expr), LocalName(*variable), ir::kNumber | ir::kAddress);
 }
 
 // `i++` within an expression.

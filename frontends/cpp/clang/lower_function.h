@@ -92,6 +92,7 @@ class FunctionLowering {
   ir::ExprId Reference(const clang::DeclRefExpr& expr);
   ir::ExprId Member(const clang::MemberExpr& expr);
   ir::ExprId Unary(const clang::UnaryOperator& expr);
+  ir::ExprId AddressOf(const clang::Expr& expr);
   ir::ExprId Binary(const clang::BinaryOperator& expr);
   ir::ExprId Step(const clang::UnaryOperator& expr);
   ir::ExprId Conditional(ir::Range range, const clang::Expr* test, const clang::Expr* then_value,
