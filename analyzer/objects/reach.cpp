@@ -249,6 +249,33 @@ bool Reach::Leaves(const ir::Module& module, ir::BlockId block) const {
   }
 }
 
+// `for hook in [Saver()] if rank == 0 else []`: who comes to the body is whom there are items for.
+std::vector<Guard> Reach::LoopEntries(const Site& site) const {
+  std::vector<Guard> entries;
+  const ir::ModuleId module_id = program_.funcs[site.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId inner = index_.StatementOf(site); inner; inner = tree.Parent(inner)) {
+    const ir::StmtId outer = tree.Parent(inner);
+    if (!outer || tree.BlockOf(inner) != ir::BodyOf(module[outer])) continue;
+    if (module[outer].kind == ir::StmtKind::For) entries.push_back({site.function, ir::AssignedOf(module[outer]), true});
+    if (module[outer].kind == ir::StmtKind::While) entries.push_back({site.function, ir::ValueOf(module[outer]), true});
+  }
+  return entries;
+}
+
+// All but those for which there surely is no round.
+RankSet Reach::RanksThatMayEnter(const Guard& entry, const traces::World& world) const {
+  RankSet ranks = RankSet::All(world.size());
+  const ValueId rounds = facts_.trip_count(entry.function, entry.test);
+  const ValueId asked = rounds ? rounds : facts_.value(program_.funcs[entry.function].module, entry.test);
+  if (!asked || facts_.values_store.axes(asked).empty()) return ranks;
+  for (uint32_t rank = 0; rank < world.size(); ++rank) {
+    if (values_.TruthOnRank(asked, world, rank) == false) ranks.bits &= ~RankSet::Of(rank).bits;
+  }
+  return ranks;
+}
+
 template <class Question>
 auto Reach::In(const traces::World& world, const Question& question) const {
   if (world == known_.world) return question(known_);
@@ -294,6 +321,7 @@ RankSet Reach::RanksWithin(const Site& site, Known& known) const {
   return known.within.Of(uint64_t{site.function.index} << 32 | site.expr.index, [&] {
     RankSet ranks = RankSet::All(known.world.size());
     for (const Guard& guard : Guards(site)) ranks.bits &= Passing(guard, known).bits;
+    for (const Guard& entry : LoopEntries(site)) ranks = ranks & RanksThatMayEnter(entry, known.world);
     for (const NestedExit& exit : NestedExits(site)) ranks.bits &= Passing(exit.stays, known).bits | ~Passing(exit.outer, known).bits;
     for (const knowledge::EntryId decorator : facts_.functions[site.function].decorators) {
       // Each of the guarding decorators there are lets one rank of the job, or of a node, through.

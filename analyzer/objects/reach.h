@@ -60,6 +60,8 @@ class Reach {
     Guard outer, stays;
   };
   std::vector<NestedExit> NestedExits(const Site& site) const;
+  std::vector<Guard> LoopEntries(const Site& site) const;
+  traces::RankSet RanksThatMayEnter(const Guard& entry, const traces::World& world) const;
   // Somebody that calls a function, and the ranks that get to its calls.
   struct Comer {
     FuncId function;
