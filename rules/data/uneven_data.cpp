@@ -36,7 +36,7 @@ class Shares {
       for (const ir::ExprKind kind : {ir::ExprKind::Subscript, ir::ExprKind::Call}) {
         for (const ir::ExprId id : context_.index.ExprsOf(module, kind)) {
           const std::optional<Share> share = ShareAt(module, id);
-          if (share && IsUneven(*share) && !IsJoined(module)) Visit(*share);
+          if (share && IsUneven(*share) && !IsChecked(*share) && !IsJoined(module)) Visit(*share);
         }
       }
     }
@@ -94,6 +94,23 @@ class Shares {
       if (value && bound && MentionsSize(value)) return false;
     }
     return true;
+  }
+
+  // `assert len(items) % world_size == 0` before, or `if len(items) % world_size: raise`.
+  bool IsChecked(const Share& share) const {
+    const ir::ModuleId module = context_.program.funcs[share.site.function].module;
+    std::vector<objects::Guard> tests = context_.reach.Guards(share.site);
+    const std::vector<objects::Guard> asserted = context_.reach.Assertions(share.site.function, context_.index.StatementOf(share.site));
+    tests.insert(tests.end(), asserted.begin(), asserted.end());
+    return std::ranges::any_of(tests, [&](const objects::Guard& test) {
+      const ValueId asked = ValueOf(module, test.test);
+      return asked && context_.values.AnyPart(asked, [&](ValueId part) {
+        const variation::Value& node = context_.facts.values_store[part];
+        if (node.kind != ValueKind::Binary || node.binary_op() != ir::BinaryOp::Mod) return false;
+        const variation::Operands operands = context_.facts.values_store.OperandsOf(part);
+        return MentionsSize(operands.right) && !MentionsSize(operands.left);
+      });
+    });
   }
 
   bool CountsRanks(ValueId start) const {
@@ -251,6 +268,8 @@ for batch in loader:
 ## When it is silent
 
 * The whole, or where the share ends, was computed from the number of ranks: padded or cut.
+* A test before has the program end if something is no multiple of the number of ranks:
+  `assert len(items) % world_size == 0`.
 * The loop communicates nothing; one reduction after it is fine.
 * `Join` or `join_uneven_inputs` lets ranks that are out of data stand in.
 * One count of steps ends the loop, and the `while` around it, on all ranks alike.
