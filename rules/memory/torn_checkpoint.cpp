@@ -46,8 +46,11 @@ class Checkpoints {
     }
   }
 
-  // A dump or load of data, and no text that is written line by line.
-  static bool IsOfData(const FileUse& use) { return !use.call->entry->Has(knowledge::Role::OpenFile); }
+  // A dump or load of data. A text is written line by line, or is a record of the run or the name of its last checkpoint: what was
+  // trained stays.
+  static bool IsOfData(const FileUse& use) {
+    return !use.call->entry->Has(knowledge::Role::OpenFile) && !use.call->entry->Has(knowledge::Role::WritesText);
+  }
 
   // `shutil.copyfile("last.pt", "best.pt")` resumes nothing.
   static bool IsCopied(const FileUse& read) {
@@ -414,6 +417,8 @@ os.replace("last.pt.tmp", "last.pt")
 ## When it is silent
 
 * It is written only where no file is there yet, as a cache is.
+* What is written is a text, `latest.write_text(name)` or `json.dump(...)`: the checkpoint that it names or
+  describes stays.
 * The file is written under another name and then renamed, or the old one is moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
