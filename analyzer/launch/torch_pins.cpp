@@ -123,6 +123,12 @@ std::string_view FolderToldOf(std::string_view path) {
   return folder;
 }
 
+// A README, or a page about how to install.
+bool IsAboutInstalling(std::string_view path) {
+  const std::string name = base::Lowered(path.substr(path.rfind('/') + 1));
+  return name.starts_with("readme") || name.starts_with("install");
+}
+
 }  // namespace
 
 bool IsPackagingName(std::string_view name) {
@@ -135,12 +141,13 @@ bool TellsRequirements(std::string_view written) {
   const bool is_text = name.ends_with(".txt") && name.find("requirement") != std::string_view::npos;
   const bool is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
   const bool is_conda = is_yaml && (name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
-  const bool is_document = name.ends_with(".md") && (name.starts_with("readme") || name.starts_with("install"));
-  return is_text || is_conda || is_document || name.starts_with("dockerfile") || IsPackagingName(name);
+  return is_text || is_conda || IsDocument(name) || name.starts_with("dockerfile") || IsPackagingName(name);
 }
 
 void TorchPins::Note(std::string_view path, std::string_view written, std::span<const TorchBound> bounds) {
   const bool is_document = IsDocument(path);
+  // Other documents than a README tell of much: what counts is a release that they install.
+  const bool is_aside = is_document && !IsAboutInstalling(path);
   const std::string text_of_document = is_document ? base::Lowered(written) : std::string();
   const std::string_view text = is_document ? std::string_view(text_of_document) : written;
   for (size_t at = text.find(kTorch); at != std::string_view::npos; at = text.find(kTorch, at + 1)) {
@@ -150,7 +157,8 @@ void TorchPins::Note(std::string_view path, std::string_view written, std::span<
     if (IsPartOfName(before)) continue;
     const std::string_view rest = text.substr(at + kTorch.size(), 80);
     std::optional<Version> newest = Newest(rest, is_image);
-    if (!newest && is_document) newest = NewestInProse(rest);
+    if (is_aside && newest == kAny) continue;
+    if (!newest && is_document && !is_aside) newest = NewestInProse(rest);
     if (newest) Add(path, *newest, newest_[std::string(kTorch)]);
     if (newest && *newest != kAny) Add(path, *newest, named_);
   }

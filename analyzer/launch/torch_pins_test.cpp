@@ -46,6 +46,17 @@ TEST(TorchPinsTest, ProseOfPages) {
   EXPECT_THAT(said("PyTorch3D 0.3.0"), Eq(std::nullopt));
 }
 
+TEST(TorchPinsTest, OtherPagesTellWhatTheyInstall) {
+  const auto said = [](std::string_view text) {
+    TorchPins pins;
+    pins.Note("FINETUNE.md", text, {});
+    return pins.NewestFor("FINETUNE.md");
+  };
+  EXPECT_THAT(said("- Install `Pytorch==1.8.0` and `torchvision==0.9.0`"), Optional(Version{1, 8}));
+  EXPECT_THAT(said("Since PyTorch 1.4.0 this is slower"), Eq(std::nullopt));
+  EXPECT_THAT(said("torch>=1.7"), Eq(std::nullopt));
+}
+
 TEST(TorchPinsTest, NoBound) {
   EXPECT_THAT(Newest("torch"), Eq(std::nullopt));
   EXPECT_THAT(Newest("torch>=1.7\ntorch==1.7.1"), Eq(std::nullopt));
@@ -109,10 +120,10 @@ TEST(TorchPinsTest, OtherPackages) {
 }
 
 TEST(TorchPinsTest, NamesOfFiles) {
-  for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md", "readme.md"}) {
+  for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md", "readme.md", "FINETUNE.md"}) {
     EXPECT_TRUE(TellsRequirements(name)) << name;
   }
-  for (const char* name : {"notes.txt", "config.yaml", "train.py", "CHANGELOG.md"}) EXPECT_FALSE(TellsRequirements(name)) << name;
+  for (const char* name : {"notes.txt", "config.yaml", "train.py"}) EXPECT_FALSE(TellsRequirements(name)) << name;
 }
 
 }  // namespace
