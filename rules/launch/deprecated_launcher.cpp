@@ -79,7 +79,9 @@ void AddTo(std::vector<Finding>& of_file, Finding finding) {
     return other.confidence == finding.confidence && findings::Render(other.message) == message;
   });
   if (same == of_file.end()) return of_file.push_back(std::move(finding));
-  AddNote(*same, finding.span, {"and here", {}});
+  // A script that gets its arguments from others (`"$@"`) is one command of each of them.
+  const bool is_known = same->span == finding.span || std::ranges::any_of(same->labels, [&](const findings::Label& label) { return label.span == finding.span; });
+  if (!is_known) AddNote(*same, finding.span, {"and here", {}});
   if (finding.fixes.empty()) return;
   findings::Fix& fix = finding.fixes.front();
   if (same->fixes.empty()) return same->fixes.push_back(std::move(fix));
@@ -96,8 +98,8 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
       Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsInEach(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
-                                      {"`torch.distributed.launch` is deprecated: it passes `--local-rank` to the script "
-                                       "(`--local_rank` before PyTorch 2.0), or neither with `--use_env`",
+                                      {"`torch.distributed.launch` is deprecated: since PyTorch 2.0 it passes `--local-rank` to the script, "
+                                       "which breaks a parser that takes `--local_rank` alone",
                                        {}});
       if (RefusesRank(context, file, job, *layer)) {
         finding.severity = Severity::Error;
@@ -153,8 +155,8 @@ torchrun --nproc_per_node=8 train.py
 * A script that starts in each release, as it gets its rank from the environment (`--use_env`) or takes both
   names: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
-  `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a README, in the
-  folder of the script or above; or by another package that only works with an older one
+  `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a page that tells
+  how to install it, in the folder of the script or above; or by another package that only works with an older one
   (`torchvision==0.8.2`).
 
 ## Fix
