@@ -106,8 +106,8 @@ std::set<uint32_t> CalledBy(const State& state, const std::set<uint32_t>& caller
 
 class LedgerWalk {
  public:
-  LedgerWalk(const State& state, const std::set<uint32_t>& limited)
-      : state_(state), traces_(state.traces), limited_(limited), beyond_(CalledBy(state, limited)) {}
+  LedgerWalk(const State& state, const Standing& standing, const std::set<uint32_t>& limited)
+      : state_(state), standing_(standing), traces_(state.traces), limited_(limited), beyond_(CalledBy(state, limited)) {}
 
   void Entry(FuncId func) {
     const TraceId trace = state_.trace_of[func.index];
@@ -160,9 +160,12 @@ class LedgerWalk {
         for (const TraceId kid : traces_.Kids(id)) {
           Visit(kid, assumed);
           assumed.Add(OfExits(kid));
+          if (Differs(kid)) assumed.Add(Assumption::DifferenceBefore);
         }
         return;
       case TraceKind::Loop:
+        // What differs in one round comes before all of the next.
+        if (Differs(id)) assumed.Add(Assumption::DifferenceBefore);
         // An exit inside decides who comes to the next round.
         assumed.Add(OfExits(traces_.Kids(id)[0]));
         [[fallthrough]];
@@ -177,6 +180,16 @@ class LedgerWalk {
         break;
     }
     for (const TraceId kid : traces_.Kids(id)) Visit(kid, assumed);
+  }
+
+  // Whether ranks differ at an operation in there, with any confidence.
+  bool Differs(TraceId id) {
+    const Trace& trace = traces_[id];
+    if ((trace.flags & kHasOp) == 0) return false;
+    if (trace.kind == TraceKind::Op) return standing_.flagged_sites.contains(trace.site.index) || standing_.unexplained_sites.contains(trace.site.index);
+    if (const auto known = differs_.find(id.index); known != differs_.end()) return known->second;
+    const auto kids = traces_.Kids(id);
+    return differs_[id.index] = std::ranges::any_of(kids, [&](TraceId kid) { return Differs(kid); });
   }
 
   Assumptions OfOperation(TraceId op) const {
@@ -233,9 +246,11 @@ class LedgerWalk {
   }
 
   const State& state_;
+  const Standing& standing_;
   const TraceStore& traces_;
   const std::set<uint32_t>& limited_;
   std::set<uint32_t> beyond_;
+  std::unordered_map<uint32_t, bool> differs_;   // by trace
   std::set<std::pair<uint32_t, uint64_t>> seen_;
   std::unordered_map<uint32_t, Assumptions> by_site_;
   std::unordered_map<uint32_t, Assumptions> of_conditions_;
@@ -257,7 +272,7 @@ std::vector<bool> FindCalled(const State& state) {
 class LedgerBuilder {
  public:
   LedgerBuilder(const State& state, const CallGraph& graph, const Standing& standing)
-      : state_(state), standing_(standing), limited_(FunctionsWithLimits(state)), from_entries_(state, limited_), from_anywhere_(state, limited_) {
+      : state_(state), standing_(standing), limited_(FunctionsWithLimits(state)), from_entries_(state, standing, limited_), from_anywhere_(state, standing, limited_) {
     const std::vector<bool> called = FindCalled(state);
     for (const FuncId func : graph.order) {
       if (!called[func.index]) from_entries_.Entry(func);
