@@ -828,6 +828,7 @@ ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId 
   for (const CallArgument& arg : args) values.push_back(arg.value);
   RecordCall(facts_.calls, site, CallKind::External, values).callee = callee;
   MayCall(site, args);
+  StoreThroughAddresses(args, values);
   return DerivedCall(tables_.NameSymbol(name), {}, args);
 }
 
