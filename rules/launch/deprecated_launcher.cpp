@@ -156,8 +156,8 @@ torchrun --nproc_per_node=8 train.py
   names: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a page that tells
-  how to install it, in the folder of the script or above; or by another package that only works with an older one
-  (`torchvision==0.8.2`).
+  how to install it, in the folder of the script or above; or by another package that only works with an
+  older one (`torchvision==0.8.2`).
 
 ## Fix
 
