@@ -30,7 +30,7 @@ bool IsDoneWith(const GradientEvent& event, const GradientEvent& other) {
 }
 
 bool IsRemainder(const variation::Value& value) {
-  return value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mod && value.axes.empty();
+  return value.is_binary(ir::BinaryOp::Mod) && value.axes.empty();
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ ir::StmtId Accumulation::LoopOf(const GradientEvent& event) const {
 
 // The n of a remainder by n. Every number is a multiple of one.
 ValueId Accumulation::LengthOf(ValueId remainder) const {
-  const ValueId length = facts_.values_store.Kids(remainder)[1];
+  const ValueId length = facts_.values_store.OperandsOf(remainder).right;
   return values_.Int(length) == 1 ? ValueId::None() : length;
 }
 

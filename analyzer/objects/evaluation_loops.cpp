@@ -90,7 +90,7 @@ ValueId EvaluationLoops::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterabl
 // `range(len(loaders))`
 bool EvaluationLoops::IsCount(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
-  const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+  const base::NameId name = facts_.values_store.DerivedBy(node);
   return name && (program_.text(name) == "builtins.range" || program_.text(name) == "builtins.len");
 }
 
@@ -169,7 +169,7 @@ bool EvaluationLoops::WasRead(ValueId prepared) const {
   if (kids.empty() || !kids[0]) return false;
   return std::ranges::any_of(values_.Leaves(kids[0]), [&](ValueId leaf) {
     const variation::Value& node = facts_.values_store[leaf];
-    const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+    const base::NameId name = facts_.values_store.DerivedBy(node);
     const knowledge::EntryId entry = name ? knowledge_.FindEntry(name) : knowledge::EntryId();
     return entry && knowledge_[entry].Has(knowledge::Role::ReadFile);
   });

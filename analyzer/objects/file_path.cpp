@@ -34,8 +34,6 @@ FilePath TextPath(std::string_view text) {
   return path;
 }
 
-int64_t IntOf(const Value& value) { return *value.integer(); }
-
 // The text of a format up to the next place to fill, and where the format goes on behind that; npos: no more places.
 size_t NextPlace(std::string_view format, size_t from, bool is_percent, std::string& text) {
   for (size_t at = from; at < format.size(); ++at) {
@@ -148,9 +146,7 @@ bool Matches(const FilePath& pattern, const FilePath& path) {
 }
 
 std::string_view PathReader::OperationOf(ValueId value) const {
-  const Value& node = facts_.values_store[value];
-  if (node.kind != ValueKind::Derived) return {};
-  const base::NameId name = facts_.values_store.OperationOf(node);
+  const base::NameId name = facts_.values_store.DerivedBy(value);
   return name ? program_.text(name) : std::string_view();
 }
 
@@ -339,7 +335,8 @@ PathReader::Paths PathReader::Item(ValueId container, ValueId index, const CallF
     return {hole};
   }
   const auto items = facts_.values_store.Kids(known);
-  const int64_t at = IntOf(number) < 0 ? IntOf(number) + static_cast<int64_t>(items.size()) : IntOf(number);
+  const int64_t written = *number.integer();
+  const int64_t at = written < 0 ? written + static_cast<int64_t>(items.size()) : written;
   if (at < 0 || at >= static_cast<int64_t>(items.size())) return {};
   // Items of `*args` are values of the one who calls.
   const CallFrame* outer = frame;
@@ -432,10 +429,10 @@ bool PathReader::IsNameOpen(ValueId id, const CallFrame* frame) const {
   const auto kids = facts_.values_store.Kids(id);
   const std::string_view operation = OperationOf(id);
   const bool is_join = operation == "os.path.join" || operation == "joinpath" ||
-                       (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Div);
+                       (value.is_binary(ir::BinaryOp::Div));
   if (is_join && !kids.empty()) return IsNameOpen(kids.back(), frame);
   const bool is_sum = operation == "f-string" ||
-                      (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add);
+                      (value.is_binary(ir::BinaryOp::Add));
   if (is_sum) {
     for (size_t i = kids.size(); i-- > 0;) {
       const Value& part = facts_.values_store[kids[i]];
@@ -444,7 +441,7 @@ bool PathReader::IsNameOpen(ValueId id, const CallFrame* frame) const {
     }
     return false;
   }
-  const bool is_percent = value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mod;
+  const bool is_percent = value.is_binary(ir::BinaryOp::Mod);
   if ((is_percent || operation == "format") && !kids.empty()) return IsFilledNameOpen(kids[0], kids.subspan(1), is_percent, frame);
   if (value.kind == ValueKind::Select) return IsNameOpen(kids[1], frame) || IsNameOpen(kids[2], frame);
   if (value.kind == ValueKind::Param) {
@@ -485,7 +482,7 @@ std::string PathReader::Spell(ValueId id, const CallFrame* frame, int depth) con
   const Value& value = facts_.values_store[known];
   const auto kids = facts_.values_store.Kids(known);
   if (value.kind == ValueKind::Str) return std::string(program_.text(value.name()));
-  if (value.kind == ValueKind::Int) return std::to_string(IntOf(value));
+  if (value.kind == ValueKind::Int) return std::to_string(*value.integer());
   const std::string_view operation = OperationOf(known);
   // `args.tag`: whatever object the arguments are called in another function.
   if (!operation.empty() && kids.size() == 1) return "." + std::string(operation);

@@ -18,7 +18,7 @@ std::optional<bool> KnownTests::Truth(ValueId condition, int depth) const {
   const variation::ValueStore& store = facts_.values_store;
   const variation::Value& node = store[condition];
   if (node.is_not()) {
-    const std::optional<bool> inner = Truth(store.Kids(condition)[0], depth + 1);
+    const std::optional<bool> inner = Truth(store.OperandOf(condition), depth + 1);
     return inner ? std::optional(!*inner) : std::nullopt;
   }
   const bool is_and = node.kind == ValueKind::And;

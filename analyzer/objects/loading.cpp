@@ -201,7 +201,7 @@ bool Loading::IsView(const ir::Module& module, ir::ExprId iterable) const {
 bool Loading::IsYielded(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
   const auto kids = facts_.values_store.Kids(value);
-  const base::NameId name = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+  const base::NameId name = facts_.values_store.DerivedBy(node);
   const bool is_element = name && (program_.text(name) == "element" || program_.text(name).ends_with(".__iter__"));
   return is_element && std::ranges::any_of(kids, [&](ValueId kid) { return kid && !LoadersIn(kid).empty(); });
 }
@@ -288,7 +288,7 @@ bool Loading::IsEndless(ValueId iterator) const {
   for (int depth = 0; iterator && depth < kDeepest; ++depth) {
     const std::vector<ValueId> leaves = values_.Leaves(iterator);
     const variation::Value& value = facts_.values_store[leaves.front()];
-    const base::NameId name = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId::None();
+    const base::NameId name = facts_.values_store.DerivedBy(value);
     if (name && program_.text(name) == "itertools.cycle") return true;
     const bool goes_on = name && (program_.text(name) == "builtins.iter" || program_.text(name) == "builtins.enumerate") && value.kid_count > 0;
     iterator = goes_on ? facts_.values_store.Kids(leaves.front())[0] : ValueId::None();

@@ -42,7 +42,7 @@ bool MissingOptions::IsParsed(ValueId value) const {
 
 // What a value is the result of.
 std::string_view MissingOptions::MadeBy(ValueId value) const {
-  const base::NameId made_by = values_[value].kind == ValueKind::Derived ? facts_.values_store.OperationOf(values_[value]) : base::NameId();
+  const base::NameId made_by = facts_.values_store.DerivedBy(values_[value]);
   return made_by ? program_.text(made_by) : std::string_view();
 }
 

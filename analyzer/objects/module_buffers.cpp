@@ -50,7 +50,7 @@ HasBuffers ModuleBuffers::OfPart(ValueId part, Visit& visit) const {
   for (const ValueId leaf : values_.Leaves(part)) {
     const Value& value = facts_.values_store[leaf];
     const bool is_layer = value.kind == ValueKind::Instance || (value.kind == ValueKind::Object && values_.IsA(leaf, "torch.nn.Module"));
-    const base::NameId operation = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId::None();
+    const base::NameId operation = facts_.values_store.DerivedBy(value);
     const bool is_made_of_items = operation && (program_.text(operation) == "{}" || program_.text(operation) == "for");
     if (is_layer) has = Join(has, OfOne(leaf, visit));
     if (value.kind != ValueKind::Tuple && value.kind != ValueKind::Dict && !is_made_of_items) continue;
@@ -151,7 +151,7 @@ HasBuffers ModuleBuffers::OfCall(FuncId caller, ir::ExprId expr, const CallFact&
 
 // `super().__init__()`: what the bases have is asked of them.
 bool ModuleBuffers::IsConstructorOfBase(const Value& callee) const {
-  const base::NameId name = callee.kind == ValueKind::Derived ? facts_.values_store.OperationOf(callee) : base::NameId::None();
+  const base::NameId name = facts_.values_store.DerivedBy(callee);
   return name && program_.text(name) == "__init__";
 }
 

@@ -88,7 +88,7 @@ bool ModuleUses::IsOfLibrary(ValueId value) const {
   if (!value) return false;
   return std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
     const variation::Value& node = facts_.values_store[leaf];
-    const base::NameId made_by = node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId::None();
+    const base::NameId made_by = facts_.values_store.DerivedBy(node);
     return made_by && !program_.text(made_by).starts_with("builtins.");
   });
 }

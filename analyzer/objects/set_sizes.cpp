@@ -39,7 +39,7 @@ bool SetSizes::IsMultiple(ValueId stop) const {
   if (!IsBinary(store[stop], ir::BinaryOp::Mul)) return false;
   const auto factors = store.Kids(stop);
   const auto divides = [&](ValueId quotient, ValueId divisor) {
-    return quotient && IsBinary(store[quotient], ir::BinaryOp::FloorDiv) && store.Kids(quotient)[1] == divisor;
+    return quotient && IsBinary(store[quotient], ir::BinaryOp::FloorDiv) && store.OperandsOf(quotient).right == divisor;
   };
   return divides(factors[0], factors[1]) || divides(factors[1], factors[0]);
 }
@@ -59,7 +59,7 @@ bool SetSizes::IsCappedAtEven(ValueId set) const {
   constexpr int64_t kMostRanks = 8;
   const auto& store = facts_.values_store;
   const auto is_operation = [&](ValueId value, std::string_view operation) {
-    const base::NameId name = store[value].kind == ValueKind::Derived ? store.OperationOf(store[value]) : base::NameId();
+    const base::NameId name = store.DerivedBy(store[value]);
     return name && program_.text(name) == operation;
   };
   // `items[:n]`

@@ -292,7 +292,7 @@ const knowledge::Entry* SettingsPlaces::EntryOf(ValueId value) const {
 
 base::NameId SettingsPlaces::OperationNameOf(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
-  return node.kind == ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+  return facts_.values_store.DerivedBy(node);
 }
 
 std::string_view SettingsPlaces::OperationOf(ValueId value) const {

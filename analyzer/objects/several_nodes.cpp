@@ -32,9 +32,9 @@ bool AsksForNodes(const binding::Program& program, const variation::ValueStore& 
 bool CountsWithNodes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
   if (value.kind == ValueKind::Str) return IsSlurmsWordForNodes(knowledge, value.name(), program.text(value.name()));
-  const bool is_rest = value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mod;
-  return is_rest && IsCoordinate(values[values.Kids(id)[0]], knowledge::Coordinate::Rank) &&
-         IsCoordinate(values[values.Kids(id)[1]], knowledge::Coordinate::LocalWorldSize);
+  const bool is_rest = value.is_binary(ir::BinaryOp::Mod);
+  return is_rest && IsCoordinate(values[values.OperandsOf(id).left], knowledge::Coordinate::Rank) &&
+         IsCoordinate(values[values.OperandsOf(id).right], knowledge::Coordinate::LocalWorldSize);
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ bool ShareResults::Gathers(const KnownCall& call) const {
   const ValueId group = operation.group_param ? index_.Arg(call, program_.text(operation.group_param)) : ValueId::None();
   return !group || std::ranges::none_of(values_.Leaves(group), [&](ValueId leaf) {
     const variation::Value& node = facts_.values_store[leaf];
-    const bool is_axis = node.kind == variation::ValueKind::Group && node.group_kind() == variation::GroupKind::AxisGroup;
+    const bool is_axis = node.is_group(variation::GroupKind::AxisGroup);
     return is_axis && is_of_model(node.axis());
   });
 }
@@ -317,7 +317,7 @@ bool ShareResults::IsSliceOfRank(ValueId value, int depth) const {
   return std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
     const variation::Value& node = facts_.values_store[leaf];
     const auto kids = facts_.values_store.Kids(leaf);
-    const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+    const base::NameId name = facts_.values_store.DerivedBy(node);
     if (!name || std::ranges::count(kGoOver, program_.text(name)) == 0) return false;
     if (program_.text(name) == "[]") {
       if (kids.size() != 2 || !kids[1] || !IsOperation(kids[1], "[:]")) return false;
@@ -351,7 +351,7 @@ bool ShareResults::IsOverWorkers(FuncId function, ir::StmtId loop) const {
 
 bool ShareResults::IsOperation(ValueId value, std::string_view operation) const {
   const variation::Value& node = facts_.values_store[value];
-  const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+  const base::NameId name = facts_.values_store.DerivedBy(node);
   return name && program_.text(name) == operation;
 }
 
@@ -670,7 +670,7 @@ bool ShareResults::Differs(FuncId function, ir::ExprId expr) const {
 bool ShareResults::IsSize(ValueId value) const {
   constexpr std::string_view kSizes[] = {"builtins.len", "shape", "size", "numel"};
   const variation::Value& node = facts_.values_store[value];
-  const base::NameId name = node.kind == variation::ValueKind::Derived ? facts_.values_store.OperationOf(node) : base::NameId();
+  const base::NameId name = facts_.values_store.DerivedBy(node);
   return name && std::ranges::count(kSizes, program_.text(name)) > 0;
 }
 

@@ -185,7 +185,7 @@ bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id
   const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
   if (!object || name.starts_with("__") || std::ranges::binary_search(kMembersOfDictionary, name)) return false;
   const variation::Value& value = facts_.values_store[object];
-  const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId();
+  const base::NameId made_by = facts_.values_store.DerivedBy(value);
   const bool is_dictionary = value.kind == ValueKind::Dict && !value.is_dict(variation::DictKind::Attributes) && !value.is_dict(variation::DictKind::Places);
   if (is_dictionary && IsFieldThatMayBeReplaced(module_id, ir::ObjectOf(module[id]))) return false;
   return is_dictionary || (made_by && program_.text(made_by) == "__dict__");

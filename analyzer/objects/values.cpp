@@ -38,7 +38,7 @@ void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) cons
     for (const ValueId kid : facts_.values_store.Kids(id)) AddLeaves(kid, depth + 1, leaves);
     return;
   }
-  if (value.is_derived(variation::DerivedKind::Field)) return AddLeaves(facts_.values_store.Kids(id)[1], depth + 1, leaves);
+  if (value.is_derived(variation::DerivedKind::Field)) return AddLeaves(facts_.values_store.FieldOf(id).usual, depth + 1, leaves);
   if (value.kind == ValueKind::Param) {
     const ValueId assumed = facts_.param(value.function(), value.param_index());
     if (assumed && assumed != id) return AddLeaves(assumed, depth + 1, leaves);

@@ -113,8 +113,7 @@ void Ways::AddTest(FuncId function, ValueId id, bool holds, std::vector<Test>& t
     return tested.kind == ValueKind::Param && tested.function() == function;
   };
   const bool is_identity = value.kind == ValueKind::Compare && facts_.values_store[kids[1]].kind == ValueKind::None && is_param(kids[0]);
-  const auto op = value.compare_op();
-  const bool asks_for_none = is_identity && ((op == ir::CompareOp::Is && holds) || (op == ir::CompareOp::IsNot && !holds));
+  const bool asks_for_none = is_identity && value.is_compare(holds ? ir::CompareOp::Is : ir::CompareOp::IsNot);
   tests.push_back({id, holds, asks_for_none});
 }
 

@@ -34,7 +34,7 @@ std::optional<bool> ConditionMemo::FindTruth(ValueId condition) {
       return *value.integer() != 0;
     case ValueKind::Unary: {
       if (value.unary_op() != ir::UnaryOp::Not) return std::nullopt;
-      const std::optional<bool> inner = KnownTruth(values_->Kids(condition)[0]);
+      const std::optional<bool> inner = KnownTruth(values_->OperandOf(condition));
       return inner ? std::optional(!*inner) : std::nullopt;
     }
     case ValueKind::And:

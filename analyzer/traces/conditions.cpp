@@ -27,10 +27,10 @@ bool IsOneGroup(const variation::ValueStore& values, ValueId group) {
     const ValueId arm = arms.back();
     const Value& value = values[arm];
     arms.pop_back();
-    const bool is_made = value.kind == ValueKind::Group && value.group_kind() == GroupKind::Created;
+    const bool is_made = value.is_group(GroupKind::Created);
     if (value.kind == ValueKind::Select) {
-      arms.push_back(values.Kids(arm)[1]);
-      arms.push_back(values.Kids(arm)[2]);
+      arms.push_back(values.ArmsOf(arm).then_value);
+      arms.push_back(values.ArmsOf(arm).else_value);
     } else if (!is_made && value.kind != ValueKind::None) {
       return false;
     }
@@ -119,9 +119,9 @@ bool IsOfContents(const variation::ValueStore& values, const knowledge::Knowledg
 
 // `output["loss"] != 0`: a loss is exactly that number where a setting leaves it out, and by chance it is not.
 bool AsksForOneNumber(const variation::ValueStore& values, ValueId id) {
-  if (values[id].kind != ValueKind::Compare) return false;
-  const auto op = values[id].compare_op();
-  return (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) && (values[values.Kids(id)[1]].kind == ValueKind::Int || values[values.Kids(id)[1]].kind == ValueKind::Float);
+  if (!values[id].is_equality()) return false;
+  const ValueKind number = values[values.OperandsOf(id).right].kind;
+  return number == ValueKind::Int || number == ValueKind::Float;
 }
 
 // The parts of a condition that vary with the data: what is asked for its length alone, and what is asked for what it holds.
@@ -183,7 +183,7 @@ bool IsMadeOf(const variation::ValueStore& values, ValueId whole, ValueId part, 
 bool AsksForClass(const variation::ValueStore& values, ValueId condition) {
   if (!condition) return false;
   const Value& value = values[condition];
-  if (value.kind == ValueKind::Unary) return AsksForClass(values, values.Kids(condition)[0]);
+  if (value.kind == ValueKind::Unary) return AsksForClass(values, values.OperandOf(condition));
   return value.kind == ValueKind::Derived && values.IsUniformOperation(value.symbol());
 }
 
@@ -326,7 +326,7 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
       // Where a condition put None, it is that condition that counts.
       if (values[kids[1]].kind == ValueKind::None) {
         const bool is_choice = values[kids[0]].kind == ValueKind::Select;
-        return !is_choice || VariesByPresence(values, values.Kids(kids[0])[0], depth + 1);
+        return !is_choice || VariesByPresence(values, values.ArmsOf(kids[0]).condition, depth + 1);
       }
       const auto op = value.compare_op();
       const bool is_key = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
@@ -345,12 +345,10 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   const Value& value = values[condition];
   if (value.is_not()) {
-    return IsPresenceTest(values, values.Kids(condition)[0]);
+    return IsPresenceTest(values, values.OperandOf(condition));
   }
   if (value.kind != ValueKind::Compare) return false;
-  const auto op = value.compare_op();
-  const bool with_none = values[values.Kids(condition)[1]].kind == ValueKind::None;
-  return op == ir::CompareOp::In || op == ir::CompareOp::NotIn || with_none;
+  return value.is_membership() || values[values.OperandsOf(condition).right].kind == ValueKind::None;
 }
 
 bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId group, int depth) {
@@ -361,9 +359,7 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   if (variation::IsCoordinate(value, knowledge::Coordinate::GroupRank)) {
     return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != GroupItself(values, group);
   }
-  const auto op = value.compare_op();
-  const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
-  if (is_membership && IsUniformUnknown(values, kids[1])) {
+  if (value.is_membership() && IsUniformUnknown(values, kids[1])) {
     const auto listed = values.Kids(kids[1]);
     const ValueId itself = GroupItself(values, group);
     // The list that the group was made of.

@@ -82,7 +82,7 @@ class CountWalk {
     if (!id || depth > kDeepest || values_[id].axes.empty()) return;
     const Value& value = values_[id];
     if ((value.flags & variation::kCounted) != 0) return Counted(id, depth + 1);
-    if (value.kind == ValueKind::Select) Decider(values_.Kids(id)[0]);
+    if (value.kind == ValueKind::Select) Decider(values_.ArmsOf(id).condition);
     const bool is_container = value.kind == ValueKind::Select || (value.kind == ValueKind::Derived && values_.IsStructural(value.symbol()));
     if (!is_container) return;
     for (const ValueId kid : values_.Kids(id)) Items(kid, depth + 1);

@@ -265,10 +265,8 @@ class Describer {
     constexpr int kDeepest = 12;
     if (!id || depth > kDeepest || state_.values.axes(id).empty()) return false;
     const variation::Value& value = state_.values[id];
-    const auto op = value.compare_op();
     const auto kids = state_.values.Kids(id);
-    const bool is_membership = value.kind == ValueKind::Compare && (op == ir::CompareOp::In || op == ir::CompareOp::NotIn);
-    if (is_membership && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
+    if (value.is_membership() && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
     return std::ranges::any_of(kids, [&](ValueId kid) { return HasOpenList(evaluator, kid, depth + 1); });
   }
 

@@ -24,8 +24,6 @@ using knowledge::Axes;
 // Deeper than any value that the store keeps: it ends recursion through groups.
 constexpr int kDeepestValue = 300;
 
-int64_t IntOf(const Value& value) { return *value.integer(); }
-
 std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
   constexpr int64_t kLarge = int64_t{1} << 31;
   if (std::abs(left) > kLarge || std::abs(right) > kLarge) return std::nullopt;
@@ -108,7 +106,7 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       return {OutcomeKind::None, 0, {}};
     case ValueKind::Bool:
     case ValueKind::Int:
-      return Outcome::Number(IntOf(value));
+      return Outcome::Number(*value.integer());
     case ValueKind::Str:
     case ValueKind::Float:
     case ValueKind::External:
@@ -126,7 +124,7 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       return number;
     }
     case ValueKind::Unary: {
-      const Outcome inner = Evaluate(values_.Kids(id)[0], rank);
+      const Outcome inner = Evaluate(values_.OperandOf(id), rank);
       if (value.unary_op() == ir::UnaryOp::Not) {
         const std::optional<bool> truth = TruthOf(inner);
         return truth ? Outcome::Number(*truth ? 0 : 1) : Outcome{};
@@ -142,11 +140,11 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
     case ValueKind::Or:
       return Connective(id, rank);
     case ValueKind::Select: {
-      const std::optional<bool> truth = TruthOf(Evaluate(values_.Kids(id)[0], rank));
+      const std::optional<bool> truth = TruthOf(Evaluate(values_.ArmsOf(id).condition, rank));
       return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
     case ValueKind::Derived:
-      if (value.is_derived(variation::DerivedKind::Field)) return Evaluate(values_.Kids(id)[1], rank);
+      if (value.is_derived(variation::DerivedKind::Field)) return Evaluate(values_.FieldOf(id).usual, rank);
       if (const Outcome result = Call(id, rank); result.kind != OutcomeKind::Unknown) return result;
       [[fallthrough]];
     case ValueKind::Unknown:
@@ -217,8 +215,8 @@ Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
 
 Outcome Evaluator::Binary(ValueId id, uint32_t rank) {
   const auto op = values_[id].binary_op();
-  const Outcome left = Evaluate(values_.Kids(id)[0], rank);
-  const Outcome right = Evaluate(values_.Kids(id)[1], rank);
+  const Outcome left = Evaluate(values_.OperandsOf(id).left, rank);
+  const Outcome right = Evaluate(values_.OperandsOf(id).right, rank);
   if (left.kind != OutcomeKind::Number || right.kind != OutcomeKind::Number) return {};
   const std::optional<int64_t> result = Calculate(op, left.number, right.number);
   return result ? Outcome::Number(*result) : Outcome{};
@@ -283,8 +281,7 @@ std::optional<int64_t> Evaluator::PlaceOf(ValueId list, ValueId item, uint32_t r
 
 Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
   const auto op = values_[id].compare_op();
-  const ValueId left_id = values_.Kids(id)[0];
-  const ValueId right_id = values_.Kids(id)[1];
+  const auto [left_id, right_id] = values_.OperandsOf(id);
   if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn) {
     const std::optional<bool> inside = Membership(left_id, right_id, rank);
     return inside ? Outcome::Number(*inside == (op == ir::CompareOp::In) ? 1 : 0) : Outcome{};
@@ -404,8 +401,8 @@ std::optional<std::vector<int64_t>> Evaluator::JoinedOf(ValueId list, uint32_t r
   const uint64_t key = uint64_t{list.index} * kMostRanks + rank;
   if (const auto found = joined_.find(key); found != joined_.end()) return found->second;
   ++depth_;
-  std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
-  const std::optional<std::vector<int64_t>> rest = numbers ? ListOf(values_.Kids(list)[1], rank) : std::nullopt;
+  std::optional<std::vector<int64_t>> numbers = ListOf(values_.OperandsOf(list).left, rank);
+  const std::optional<std::vector<int64_t>> rest = numbers ? ListOf(values_.OperandsOf(list).right, rank) : std::nullopt;
   --depth_;
   const bool is_known = rest && numbers->size() + rest->size() <= kMostNumbers;
   if (is_known) numbers->insert(numbers->end(), rest->begin(), rest->end());
@@ -425,7 +422,7 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
     }
     return numbers;
   }
-  if (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add) return JoinedOf(list, rank);
+  if (value.is_binary(ir::BinaryOp::Add)) return JoinedOf(list, rank);
   if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);
@@ -499,8 +496,8 @@ GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
     if (const std::optional<GroupIndex> family = FamilyGroup(id)) return *family;
   }
   if (value.kind == ValueKind::Select && depth_ < kDeepestValue) {
-    const ValueId arms[] = {values_.Kids(id)[1], values_.Kids(id)[2]};
-    const ValueId condition = values_.Kids(id)[0];
+    const auto [condition, then_value, else_value] = values_.ArmsOf(id);
+    const ValueId arms[] = {then_value, else_value};
     const auto is_none = [&](ValueId arm) { return values_[arm].kind == ValueKind::None; };
     // `mine = new_group(ranks)` where the rank is in `ranks`: every rank ends with one of several groups.
     if (is_none(arms[0]) != is_none(arms[1])) return GuessedGroup(is_none(arms[0]) ? arms[1] : arms[0]);
@@ -531,12 +528,12 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
   if (groups_.size() == kMostGroups) return kMostGroups - 1;
   GroupInfo info{.value = value, .kind = GroupKind::World, .axis = {}, .members = {}, .is_guess = false};
   info.members.assign(world_.size(), RankSet::All(world_.size()));
-  if (value && values_[value].group_kind() == GroupKind::Split) {
+  if (value && values_[value].is_group(GroupKind::Split)) {
     SplitMembers(value, &info);
   } else if (value) {
     const Value& group = values_[value];
     info.kind = group.group_kind();
-    info.axis = group.axis();
+    if (info.kind == GroupKind::AxisGroup) info.axis = group.axis();
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (info.kind == GroupKind::AxisGroup) info.members[rank] = world_.AxisPeers(info.axis, rank);
       if (info.kind == GroupKind::Self) info.members[rank] = RankSet::Of(rank);
@@ -552,8 +549,7 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
 // Ranks of one group that name the same color, none of them negative (MPI_UNDEFINED: not a member of any).
 void Evaluator::SplitMembers(ValueId group, GroupInfo* info) {
   info->kind = GroupKind::Split;
-  const ValueId parent = values_.Kids(group)[0];
-  const ValueId color = values_.Kids(group)[1];
+  const auto [parent, color] = values_.SplitOf(group);
   std::vector<std::optional<int64_t>> colors;
   info->has_known_ranks = true;
   ++depth_;
@@ -580,7 +576,7 @@ RankSet Evaluator::CreatedMembers(ValueId group, bool* known) {
   const auto kids = values_.Kids(group);
   ValueId list = kids.empty() ? ValueId() : kids[0];
   const bool is_rest = list && values_[list].kind == ValueKind::Unary;
-  if (is_rest) list = values_.Kids(list)[0];
+  if (is_rest) list = values_.OperandOf(list);
   const bool is_shared = list && values_.axes(list).empty();
   const std::optional<std::vector<int64_t>> ranks = is_shared ? ListOf(list, 0) : std::nullopt;
   *known = ranks.has_value();
@@ -641,12 +637,12 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
       break;
     case ValueKind::Select:
       // The root has it, the others received it: one value, whichever arm a rank came by.
-      if (IsReceived(values_.Kids(id)[1]) && IsReceived(values_.Kids(id)[2])) return add();
+      if (IsReceived(values_.ArmsOf(id).then_value) && IsReceived(values_.ArmsOf(id).else_value)) return add();
       break;
     case ValueKind::Compare: {
       const auto op = value.compare_op();
       const bool ordered = op == ir::CompareOp::In || op == ir::CompareOp::NotIn;
-      const ValueId right = values_.Kids(id)[1];
+      const ValueId right = values_.OperandsOf(id).right;
       const bool with_thing = variation::IsConstant(values_[right]) && values_[right].kind != ValueKind::Int;
       // Without a coordinate inside, the comparison as a whole is the unknown.
       if (ordered || with_thing || value.axes.empty()) {
@@ -654,7 +650,7 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
         for (uint32_t rank = 0; rank < world_.size(); ++rank) {
           undecided = undecided || Evaluate(id, rank).kind == OutcomeKind::Unknown;
         }
-        const bool has_rank = !Without(values_.axes(values_.Kids(id)[0]), knowledge::kSoftAxes).empty();
+        const bool has_rank = !Without(values_.axes(values_.OperandsOf(id).left), knowledge::kSoftAxes).empty();
         if (undecided && !has_rank) add();
         if (!has_rank) return;
       }

@@ -42,7 +42,7 @@ std::vector<RankSet> GroupsListed(const variation::ValueStore& values, ValueId l
 
 bool ListsItsRanks(const variation::ValueStore& values, ValueId id) {
   const Value& value = values[id];
-  return value.kind == ValueKind::Group && value.group_kind() == GroupKind::Created && value.kid_count > 0 &&
+  return value.is_group(GroupKind::Created) && value.kid_count > 0 &&
          values.Kids(id)[0] && values[values.Kids(id)[0]].kind != ValueKind::Unary;
 }
 

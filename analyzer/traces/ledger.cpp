@@ -203,7 +203,7 @@ class LedgerWalk {
       if (!part) continue;
       const bool varies = !state_.values.axes(part).empty();
       // `SUM if loss < limit else MAX`
-      const bool is_chosen = state_.values[part].kind == ValueKind::Select && !IsPredicate(state_.values, state_.values.Kids(part)[0]);
+      const bool is_chosen = state_.values[part].kind == ValueKind::Select && !IsPredicate(state_.values, state_.values.ArmsOf(part).condition);
       if (is_chosen || (varies && !IsPredicate(state_.values, part))) assumed.Add(Assumption::ValueNotTraced);
     }
     if (traces_.entry(op).operation.fixed_shape && !HasKnownSize(state_, operation.tensor)) assumed.Add(Assumption::ValueNotTraced);

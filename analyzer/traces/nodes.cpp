@@ -199,9 +199,8 @@ Question Asked(const variation::ValueStore& values, ValueId condition) {
   using ir::CompareOp;
   constexpr CompareOp kPositive[] = {CompareOp::Eq, CompareOp::Is, CompareOp::In, CompareOp::Less, CompareOp::LessEq};
   Question question{.key = 0, .truth = true};
-  while (values[condition].kind == variation::ValueKind::Unary &&
-         values[condition].unary_op() == ir::UnaryOp::Not) {
-    condition = values.Kids(condition)[0];
+  while (values[condition].is_not()) {
+    condition = values.OperandOf(condition);
     question.truth = !question.truth;
   }
   question.key = condition.index;

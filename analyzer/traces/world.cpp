@@ -49,15 +49,15 @@ int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth
 
 bool IsLastRank(const variation::ValueStore& values, ValueId id) {
   const variation::Value& value = values[id];
-  const variation::Value& left = values[values.Kids(id)[0]];
+  const variation::Value& left = values[values.OperandsOf(id).left];
   return value.binary_op() == ir::BinaryOp::Sub && variation::IsCoordinate(left, knowledge::Coordinate::WorldSize);
 }
 
 // The number in `rank // 8`, `rank % 8`, `world_size // 8`; 0 of anything else.
 int64_t DivisorOfRanks(const variation::ValueStore& values, ValueId id) {
   const auto op = values[id].binary_op();
-  const variation::Value& left = values[values.Kids(id)[0]];
-  const variation::Value& right = values[values.Kids(id)[1]];
+  const variation::Value& left = values[values.OperandsOf(id).left];
+  const variation::Value& right = values[values.OperandsOf(id).right];
   const bool divides = op == ir::BinaryOp::FloorDiv || op == ir::BinaryOp::Mod;
   const bool is_of_ranks = left.kind == variation::ValueKind::Coordinate || !left.axes.empty();
   return divides && is_of_ranks ? right.count().value_or(0) : 0;
@@ -119,7 +119,7 @@ void MentionCollector::Visit(ValueId id, int depth) {
       }
       if (value.group_kind() != variation::GroupKind::Split) return;
       // Worlds of two ranks would leave each alone.
-      mentions_->created_groups = mentions_->created_groups || !values_.axes(values_.Kids(id)[1]).empty();
+      mentions_->created_groups = mentions_->created_groups || !values_.axes(values_.SplitOf(id).color).empty();
       break;
     default:
       break;
@@ -130,7 +130,7 @@ void MentionCollector::Visit(ValueId id, int depth) {
 // A comparison that differs between ranks.
 void MentionCollector::VisitCompare(ValueId id, const variation::Value& value) {
   const auto op = value.compare_op();
-  const int64_t listed = LargestListed(values_, values_.Kids(id)[1], 0);
+  const int64_t listed = LargestListed(values_, values_.OperandsOf(id).right, 0);
   mentions_->largest = std::max(mentions_->largest, listed);
   if (AsksWhich(op)) mentions_->equal = std::max(mentions_->equal, listed);
   for (const ValueId kid : values_.Kids(id)) {

@@ -69,7 +69,7 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
         by_name_only = true;
         continue;
       }
-      const std::vector<ValueId> items(store_.Kids(known).begin(), store_.Kids(known).end());
+      const auto items = store_.Kids(known);
       for (const ValueId item : items) bind_positional(item);
     }
     if (arg.kind == ir::ArgKind::Keyword) bind_keyword(arg.keyword, arg.value);
@@ -109,7 +109,7 @@ void FunctionEvaluator::BindFields(FuncId function, const CallArgument& fields, 
 // `vars(options)`, `options.__dict__`: the object whose fields are meant; none of anything else.
 ValueId FunctionEvaluator::OwnerOfFields(ValueId mapping) {
   const Value& value = store_[mapping];
-  const bool is_fields = value.kind == ValueKind::Derived && value.kid_count == 1 && value.symbol() == tables_.NameSymbol(kFieldTable);
+  const bool is_fields = value.is_derived(tables_.NameSymbol(kFieldTable)) && value.kid_count == 1;
   return is_fields ? store_.Kids(mapping)[0] : ValueId();
 }
 

@@ -13,17 +13,15 @@ knowledge::EntryId CommonMethod(const ValueStore& store, ValueId callee) {
   const Value& value = store[callee];
   if (value.kind == ValueKind::BoundExternal) return value.entry();
   if (value.kind != ValueKind::Select) return {};
-  const auto kids = store.Kids(callee);
-  const knowledge::EntryId entry = CommonMethod(store, kids[1]);
-  return entry && entry == CommonMethod(store, kids[2]) ? entry : knowledge::EntryId::None();
+  const Arms arms = store.ArmsOf(callee);
+  const knowledge::EntryId entry = CommonMethod(store, arms.then_value);
+  return entry && entry == CommonMethod(store, arms.else_value) ? entry : knowledge::EntryId::None();
 }
 
 // What such a method is called on.
 ValueId CommonReceiver(ValueStore& store, ValueId callee) {
-  const std::vector<ValueId> kids(store.Kids(callee).begin(), store.Kids(callee).end());
-  if (store[callee].kind != ValueKind::Select) return kids[0];
-  const ValueId then_receiver = CommonReceiver(store, kids[1]);
-  return store.Select(kids[0], then_receiver, CommonReceiver(store, kids[2]));
+  if (store[callee].kind != ValueKind::Select) return store.ReceiverOf(callee);
+  return store.OfArms(callee, [&](ValueId arm) { return CommonReceiver(store, arm); });
 }
 
 // Python methods that change the container they are called on.
@@ -163,34 +161,31 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
   const ValueId known = ObjectMeant(callee, LookThrough(tables_, callee));
   const Value value = store_[known];
   switch (value.kind) {
-    case ValueKind::Function: {
-      const auto kids = store_.Kids(known);
-      return CallFunction(site, known, value.function(), kids.empty() ? ValueId::None() : kids[0], args,
-                          CallKind::Function);
-    }
+    case ValueKind::Function:
+      return CallFunction(site, known, value.function(), store_.ReceiverOf(known), args, CallKind::Function);
     case ValueKind::External:
       return CallExternal(site, known, value.name(), args);
     case ValueKind::Class:
       return Construct(site, known, value.class_id(), args);
     case ValueKind::BoundExternal:
-      return CallKnown(site, value.entry(), store_.Kids(known)[0], args);
+      return CallKnown(site, value.entry(), store_.ReceiverOf(known), args);
     case ValueKind::Instance:
     case ValueKind::Object:
       return CallObject(site, known, args);
     case ValueKind::Partial: {
       if (value.is_generator()) break;
       std::vector<CallArgument> all;
-      const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
-      for (size_t i = 1; i < kids.size(); ++i) {
-        const bool are_keywords = store_[kids[i]].is_dict(DictKind::Keywords);
-        if (!are_keywords) all.push_back({.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = kids[i]});
-        const std::vector<ValueId> items(store_.Kids(kids[i]).begin(), store_.Kids(kids[i]).end());
-        for (size_t k = 0; are_keywords && k + 1 < items.size(); k += 2) {
-          all.push_back({.kind = ir::ArgKind::Keyword, .keyword = store_[items[k]].name(), .expr = {}, .value = items[k + 1]});
+      const PartialCall partial = store_.PartialOf(known);
+      for (const ValueId value_bound : partial.arguments) {
+        all.push_back({.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = value_bound});
+      }
+      if (partial.keywords) {
+        for (const Item item : store_.ItemsOf(partial.keywords)) {
+          all.push_back({.kind = ir::ArgKind::Keyword, .keyword = store_[item.key].name(), .expr = {}, .value = item.value});
         }
       }
       all.insert(all.end(), args.begin(), args.end());
-      return Call(site, kids[0], all);
+      return Call(site, partial.callee, all);
     }
     case ValueKind::Select: {
       if (const knowledge::EntryId method = CommonMethod(store_, known); method && store_[callee].kind != ValueKind::Param) {
@@ -221,14 +216,14 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
 ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
   const Value value = store_[callee];
   if (value.kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(store_.Kids(callee).begin(), store_.Kids(callee).end());
+    const Arms arms = store_.ArmsOf(callee);
     const Env before = env_;
-    const ValueId then_value = CallOneOf(site, kids[1], args);
+    const ValueId then_value = CallOneOf(site, arms.then_value, args);
     Env then_env = std::exchange(env_, before);
-    const ValueId else_value = CallOneOf(site, kids[2], args);
-    if (then_env.reachable && env_.reachable) MergeArms(kids[0], std::move(then_env), std::move(env_));
+    const ValueId else_value = CallOneOf(site, arms.else_value, args);
+    if (then_env.reachable && env_.reachable) MergeArms(arms.condition, std::move(then_env), std::move(env_));
     else if (then_env.reachable) env_ = std::move(then_env);
-    return store_.Select(kids[0], then_value, else_value);
+    return store_.Select(arms.condition, then_value, else_value);
   }
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
                         value.kind == ValueKind::External || value.kind == ValueKind::Class ||
@@ -379,30 +374,23 @@ void FunctionEvaluator::StoreThroughAddresses(std::span<const CallArgument> args
 // A method of an object is one function of it, not two.
 ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgument> args) {
   const bool is_method = callee && store_[callee].kind == ValueKind::Derived && store_[callee].kid_count == 1;
-  if (is_method && args.size() == 1 && store_[callee].symbol() == tables_.NameSymbol("startswith")) {
-    return StartsWith(store_.Kids(callee)[0], args[0].value);
-  }
+  if (!is_method) return DerivedCall(tables_.NameSymbol("()"), callee, args);
+  const ValueId object = store_.Kids(callee)[0];
+  const auto is = [&](std::string_view method) { return store_[callee].is_derived(tables_.NameSymbol(method)); };
+  if (is("startswith") && args.size() == 1) return StartsWith(object, args[0].value);
   // `os.environ["RANK"].strip()`
-  if (is_method && args.empty() && store_[callee].symbol() == tables_.NameSymbol("strip") && variation::IsText(store_[store_.Kids(callee)[0]])) {
-    return store_.Kids(callee)[0];
-  }
-  const bool is_get = is_method && !args.empty() && store_[callee].symbol() == tables_.NameSymbol("get");
-  const ValueId table = is_get ? store_.Kids(callee)[0] : ValueId();
-  if (const ValueId item = is_get && store_[args[0].value].kind == ValueKind::Str ? ItemIn(table, args[0].value) : ValueId()) return item;
-  if (is_get) return DerivedCall(store_[callee].symbol(), WithKey(store_.Kids(callee)[0], args[0].value, false), args);
-  if (is_method) return DerivedCall(store_[callee].symbol(), store_.Kids(callee)[0], args);
-  return DerivedCall(tables_.NameSymbol("()"), callee, args);
+  if (is("strip") && args.empty() && variation::IsText(store_[object])) return object;
+  if (!is("get") || args.empty()) return DerivedCall(store_[callee].symbol(), object, args);
+  if (const ValueId item = store_[args[0].value].kind == ValueKind::Str ? ItemIn(object, args[0].value) : ValueId()) return item;
+  return DerivedCall(store_[callee].symbol(), WithKey(object, args[0].value, false), args);
 }
 
 // `url.startswith("env://")`: of a text whose beginning is known, whatever follows (`f"file:///tmp/{time()}"`).
 ValueId FunctionEvaluator::StartsWith(ValueId text, ValueId prefix) {
-  const std::vector<ValueId> kids(store_.Kids(text).begin(), store_.Kids(text).end());
-  const bool is_sum = store_[text].kind == ValueKind::Binary && store_[text].binary_op() == ir::BinaryOp::Add;
+  const auto kids = store_.Kids(text);
+  const bool is_sum = store_[text].is_binary(ir::BinaryOp::Add);
   const bool is_format = store_[text].is_derived(tables_.NameSymbol("f-string"));
-  if (store_[text].kind == ValueKind::Select) {
-    const ValueId then_value = StartsWith(kids[1], prefix);
-    return store_.Select(kids[0], then_value, StartsWith(kids[2], prefix));
-  }
+  if (store_[text].kind == ValueKind::Select) return store_.OfArms(text, [&](ValueId arm) { return StartsWith(arm, prefix); });
   const ValueId first = (is_sum || is_format) && !kids.empty() ? kids[0] : text;
   if (store_[first].kind == ValueKind::Str && prefix && store_[prefix].kind == ValueKind::Str) {
     const std::string_view begin = Text(store_[first].name());
@@ -666,7 +654,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
 ValueId FunctionEvaluator::MadeHere(ValueId object, ir::ExprId site) {
   const Value made = store_[object];
   if (made.kind != ValueKind::Object) return object;
-  const std::vector<ValueId> kids(store_.Kids(object).begin(), store_.Kids(object).end());
+  const auto kids = store_.Kids(object);
   return store_.Make(made.MadeAt(Site(site)), kids);
 }
 
@@ -723,10 +711,10 @@ bool FunctionEvaluator::IsShared(ValueId value, int depth) {
   const ValueId known = LookThrough(tables_, value);
   if (!known || depth == kDeepest || !store_.axes(known).empty()) return false;
   if ((store_[known].flags & kReduced) != 0) return true;
-  const NameId operation = store_[known].kind == ValueKind::Derived ? store_.OperationOf(store_[known]) : NameId::None();
+  const NameId operation = store_.DerivedBy(known);
   const knowledge::EntryId entry = operation ? knowledge_.FindEntry(operation) : knowledge::EntryId::None();
   if (entry && !knowledge_[entry].varies_with.empty()) return true;
-  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  const auto kids = store_.Kids(known);
   return std::ranges::any_of(kids, [&](ValueId kid) { return kid && IsShared(kid, depth + 1); });
 }
 
@@ -777,7 +765,7 @@ ValueId FunctionEvaluator::GroupOf(const knowledge::Entry& entry, std::span<cons
 // The axes along which a group's members differ, and so along which its collectives make values equal.
 Axes FunctionEvaluator::SpannedBy(ValueId group) {
   const Value& value = store_[group];
-  if (value.kind != ValueKind::Group || value.group_kind() != GroupKind::AxisGroup) return kAllAxes;
+  if (!value.is_group(GroupKind::AxisGroup)) return kAllAxes;
   const auto axis = value.axis();
   const Axes own = Axes::Of(axis) | knowledge::kSurroundings;
   return axis == Axis::DataParallel ? own | Axes::Of(Axis::Data) : own;
@@ -911,7 +899,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
 // `x.shape`, `x.size()`: how long it is, the number of dimensions, is decided by code.
 bool FunctionEvaluator::IsShape(ValueId value) {
   const Value& known = store_[value];
-  if (known.kind == ValueKind::Select) return IsShape(store_.Kids(value)[1]) && IsShape(store_.Kids(value)[2]);
+  if (known.kind == ValueKind::Select) return IsShape(store_.ArmsOf(value).then_value) && IsShape(store_.ArmsOf(value).else_value);
   const bool is_one = known.kind == ValueKind::Derived && known.kid_count == 1;
   return is_one && (known.symbol() == tables_.NameSymbol("shape") || known.symbol() == tables_.NameSymbol("size"));
 }
@@ -919,9 +907,9 @@ bool FunctionEvaluator::IsShape(ValueId value) {
 // `f"on_{event}"`, where each part is a text, or a parameter for which one text is passed.
 ValueId FunctionEvaluator::SpelledOut(ValueId text) {
   const ValueId known = LookThrough(tables_, text);
-  if (store_[known].kind != ValueKind::Derived || store_[known].symbol() != tables_.NameSymbol("f-string")) return known;
+  if (!store_[known].is_derived(tables_.NameSymbol("f-string"))) return known;
   std::string spelled;
-  const std::vector<ValueId> parts(store_.Kids(known).begin(), store_.Kids(known).end());
+  const auto parts = store_.Kids(known);
   for (const ValueId part : parts) {
     const ValueId inner = LookThrough(tables_, part);
     if (store_[inner].kind != ValueKind::Str || !store_[inner].name()) return known;
@@ -936,11 +924,7 @@ ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId 
   const ValueId name = SpelledOut(given);
   const Value value = store_[name];
   if (value.kind == ValueKind::Str) return Member(site, object, value.name());
-  if (value.kind != ValueKind::Select) return {};
-  const std::vector<ValueId> kids(store_.Kids(name).begin(), store_.Kids(name).end());
-  const ValueId then_value = MemberNamed(site, object, kids[1]);
-  const ValueId else_value = then_value ? MemberNamed(site, object, kids[2]) : ValueId();
-  return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
+  return value.kind == ValueKind::Select ? store_.OfArms(name, [&](ValueId arm) { return MemberNamed(site, object, arm); }) : ValueId();
 }
 
 // Ranks hold objects of the same classes: the answer is one for all, and yes for a wrapper that is known.

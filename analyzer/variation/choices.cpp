@@ -77,7 +77,7 @@ ValueId FunctionEvaluator::PickedFromTable(ValueId dictionary, ValueId key) {
 ValueId FunctionEvaluator::ChosenBy(ValueId container, ValueId key) {
   constexpr size_t kMostChosen = 4;
   const Value& display = store_[container];
-  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
+  const auto kids = store_.Kids(container);
   const bool is_list = display.kind == ValueKind::Tuple && !display.is_set();
   const bool is_dict = display.is_dict(DictKind::Items);
   if (!key || (!is_list && !is_dict) || kids.empty()) return {};
@@ -110,17 +110,20 @@ bool FunctionEvaluator::AddItems(ValueId container, ValueId key, std::vector<Val
   const ValueId known = LookThrough(tables_, container);
   if (!known || depth == kDeepest || items.size() > kMostPicked) return false;
   const Value value = store_[known];
-  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  const auto kids = store_.Kids(known);
   const auto is = [&](std::string_view operation) { return value.is_derived(tables_.NameSymbol(operation)); };
   const auto add = [&](ValueId item) {
     if (std::ranges::count(items, item) == 0) items.push_back(item);
   };
   if (value.kind == ValueKind::None) return true;
-  if (value.kind == ValueKind::Select) return AddItems(kids[1], key, items, depth + 1) && AddItems(kids[2], key, items, depth + 1);
+  if (value.kind == ValueKind::Select) {
+    const Arms arms = store_.ArmsOf(known);
+    return AddItems(arms.then_value, key, items, depth + 1) && AddItems(arms.else_value, key, items, depth + 1);
+  }
   if (value.kind == ValueKind::Dict) {
     const bool is_named = store_[key].kind == ValueKind::Str && KnownItems(known);
-    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-      if (!is_named || kids[i] == key) add(kids[i + 1]);
+    for (const Item item : store_.ItemsOf(known)) {
+      if (!is_named || item.key == key) add(item.value);
     }
     return true;
   }
@@ -137,7 +140,7 @@ bool FunctionEvaluator::IsOneObject(ValueId item) {
   const ValueId known = item ? LookThrough(tables_, item) : ValueId();
   if (!known) return false;
   const ValueKind kind = store_[known].kind;
-  if (kind == ValueKind::Select) return IsOneObject(store_.Kids(known)[1]) && IsOneObject(store_.Kids(known)[2]);
+  if (kind == ValueKind::Select) return IsOneObject(store_.ArmsOf(known).then_value) && IsOneObject(store_.ArmsOf(known).else_value);
   return kind == ValueKind::Object || kind == ValueKind::Instance || kind == ValueKind::Function || kind == ValueKind::Class;
 }
 
@@ -167,18 +170,17 @@ ValueId FunctionEvaluator::OneOf(std::span<const ValueId> callables, ValueId key
 // `setattr(args, key, value)`. A loop over keys that are known comes to each of their fields.
 void FunctionEvaluator::StoreNamed(ValueId object, ValueId name, ValueId value) {
   const Value key = store_[name];
-  const std::vector<ValueId> kids(store_.Kids(name).begin(), store_.Kids(name).end());
   if (key.kind == ValueKind::Str) return StoreAttribute(object, key.name(), value);
   if (key.is_derived(tables_.NameSymbol("element"))) {
-    for (const ValueId each : kids) StoreNamed(object, each, value);
+    for (const ValueId each : store_.Kids(name)) StoreNamed(object, each, value);
+    return;
   }
-  if (key.kind != ValueKind::Select && key.kind != ValueKind::Derived) NoteAnyReplaced(object);
-  if (key.kind == ValueKind::Derived && key.symbol() != tables_.NameSymbol("element")) NoteAnyReplaced(object);
-  if (key.kind != ValueKind::Select || !IsOfRound(kids[0])) return;
-  const bool is_pair = store_[value].kind == ValueKind::Select && store_.Kids(value)[0] == kids[0];
-  const ValueId given[] = {is_pair ? store_.Kids(value)[1] : value, is_pair ? store_.Kids(value)[2] : value};
-  StoreNamed(object, kids[1], given[0]);
-  StoreNamed(object, kids[2], given[1]);
+  if (key.kind != ValueKind::Select) return NoteAnyReplaced(object);
+  const Arms names = store_.ArmsOf(name);
+  if (!IsOfRound(names.condition)) return;
+  const bool is_pair = store_[value].kind == ValueKind::Select && store_.ArmsOf(value).condition == names.condition;
+  StoreNamed(object, names.then_value, is_pair ? store_.ArmsOf(value).then_value : value);
+  StoreNamed(object, names.else_value, is_pair ? store_.ArmsOf(value).else_value : value);
 }
 
 // Whether a condition tells the rounds of a loop around apart by the item that they get.
@@ -198,17 +200,14 @@ ValueId FunctionEvaluator::ThoseThatTake(ValueId callee, std::span<const CallArg
   const Value value = store_[callee];
   switch (value.kind) {
     case ValueKind::Select: {
-      const std::vector<ValueId> kids(store_.Kids(callee).begin(), store_.Kids(callee).end());
-      const ValueId then_value = ThoseThatTake(kids[1], args);
-      const ValueId else_value = ThoseThatTake(kids[2], args);
+      const Arms arms = store_.ArmsOf(callee);
+      const ValueId then_value = ThoseThatTake(arms.then_value, args);
+      const ValueId else_value = ThoseThatTake(arms.else_value, args);
       if (!then_value || !else_value) return then_value ? then_value : else_value;
-      return store_.Select(kids[0], then_value, else_value);
+      return store_.Select(arms.condition, then_value, else_value);
     }
-    case ValueKind::Function: {
-      const auto kids = store_.Kids(callee);
-      const bool has_receiver = !kids.empty() && kids[0];
-      return TakesArguments(value.function(), has_receiver, args) ? callee : ValueId::None();
-    }
+    case ValueKind::Function:
+      return TakesArguments(value.function(), store_.ReceiverOf(callee).has_value(), args) ? callee : ValueId::None();
     case ValueKind::Class: {
       const FuncId init = tables_.program.FindMethod(value.class_id(), Intern("__init__"));
       return !init || TakesArguments(init, true, args) ? callee : ValueId::None();

@@ -87,16 +87,12 @@ void FunctionEvaluator::TakeOut(ir::ExprId target, Removal removal, ValueId whic
 // A display, or one of several, without that item; none if that is not known.
 ValueId FunctionEvaluator::WithoutItem(ValueId container, Removal removal, ValueId which) {
   const Value display = store_[container];
-  std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
-  if (display.kind == ValueKind::Select) {
-    const ValueId then_value = WithoutItem(kids[1], removal, which);
-    const ValueId else_value = then_value ? WithoutItem(kids[2], removal, which) : ValueId();
-    return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
-  }
+  if (display.kind == ValueKind::Select) return store_.OfArms(container, [&](ValueId arm) { return WithoutItem(arm, removal, which); });
   const bool is_dict = display.kind == ValueKind::Dict;
   if (display.kind != ValueKind::Tuple && !(is_dict && KnownItems(container))) return {};
   const Value empty = is_dict ? Value::Dict(display.dict_kind()) : Value::Tuple(display.is_set());
   if (removal == Removal::All) return store_.Make(empty, {});
+  std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
   const size_t step = is_dict ? 2 : 1;
   const std::optional<size_t> place = is_dict ? PlaceOfKey(kids, which, removal) : PlaceOfItem(kids, which, removal);
   if (!place) return {};
@@ -135,13 +131,15 @@ std::optional<size_t> FunctionEvaluator::PlaceOfItem(std::span<const ValueId> it
 // itself is asked for, which only those do that have it.
 ValueId FunctionEvaluator::WithKey(ValueId container, ValueId key, bool is_there) {
   if (!container || !key || store_[key].kind != ValueKind::Str) return container;
-  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
   if (store_[container].kind == ValueKind::Select) {
-    const ValueId then_value = WithKey(kids[1], key, is_there);
-    const ValueId else_value = WithKey(kids[2], key, is_there);
-    return then_value == kids[1] && else_value == kids[2] ? container : store_.Select(kids[0], then_value, else_value);
+    const Arms arms = store_.ArmsOf(container);
+    const ValueId then_value = WithKey(arms.then_value, key, is_there);
+    const ValueId else_value = WithKey(arms.else_value, key, is_there);
+    const bool is_as_before = then_value == arms.then_value && else_value == arms.else_value;
+    return is_as_before ? container : store_.Select(arms.condition, then_value, else_value);
   }
-  if (store_[container].kind != ValueKind::Derived || store_[container].symbol() != tables_.NameSymbol(kShrunk)) return container;
+  if (!store_[container].is_derived(tables_.NameSymbol(kShrunk))) return container;
+  const auto kids = store_.Kids(container);
   const bool is_other = kids[1] && kids[1] != key && store_[kids[1]].kind == ValueKind::Str;
   return is_there || is_other ? WithKey(kids[0], key, is_there) : container;
 }
@@ -149,10 +147,7 @@ ValueId FunctionEvaluator::WithKey(ValueId container, ValueId key, bool is_there
 // What is under a key of a display, or of one of several that all have it; none if that is not known.
 ValueId FunctionEvaluator::ItemIn(ValueId container, ValueId key) {
   if (store_[container].kind != ValueKind::Select) return store_.KnownItem(container, key);
-  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
-  const ValueId then_value = ItemIn(kids[1], key);
-  const ValueId else_value = then_value ? ItemIn(kids[2], key) : ValueId();
-  return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
+  return store_.OfArms(container, [&](ValueId arm) { return ItemIn(arm, key); });
 }
 
 // What is asked for being true.
@@ -190,19 +185,20 @@ ValueId FunctionEvaluator::HasItems(ValueId value, bool is_choice, int depth) {
     case ValueKind::Dict:
       return is_choice && (kids.empty() || asked.kind == ValueKind::Tuple || KnownItems(value)) ? store_.Bool(!kids.empty()) : value;
     case ValueKind::Unary:
-      return asked.unary_op() == ir::UnaryOp::Not ? store_.Not(HasItems(kids[0], is_choice, depth + 1)) : value;
+      return asked.is_not() ? store_.Not(HasItems(kids[0], is_choice, depth + 1)) : value;
     case ValueKind::And:
     case ValueKind::Or:
       for (ValueId& kid : kids) kid = HasItems(kid, is_choice, depth + 1);
       if (std::ranges::equal(kids, store_.Kids(value))) return value;
       return asked.kind == ValueKind::And ? store_.And(kids) : store_.Or(kids);
     case ValueKind::Select: {
-      if (!IsContainer(kids[1]) && !IsContainer(kids[2])) return value;
-      const ValueId then_value = HasItems(kids[1], true, depth + 1);
-      return store_.Select(kids[0], then_value, HasItems(kids[2], true, depth + 1));
+      const Arms arms = store_.ArmsOf(value);
+      if (!IsContainer(arms.then_value) && !IsContainer(arms.else_value)) return value;
+      return store_.OfArms(value, [&](ValueId arm) { return HasItems(arm, true, depth + 1); });
     }
     case ValueKind::Binary: {
-      const ValueId length = kids.size() == 2 ? store_.FilledUpTo(kids[0], kids[1]) : ValueId();
+      const auto [left, right] = store_.OperandsOf(value);
+      const ValueId length = store_.FilledUpTo(left, right);
       return length ? length : value;
     }
     default:
@@ -248,15 +244,12 @@ bool FunctionEvaluator::PutDefault(ir::ExprId target, std::span<const CallArgume
 ValueId FunctionEvaluator::HasKey(ValueId container, ValueId key) {
   const Value known = store_[container];
   if (!key || store_[key].kind != ValueKind::Str || known.kind != ValueKind::Select) return {};
-  const std::vector<ValueId> kids(store_.Kids(container).begin(), store_.Kids(container).end());
-  if (store_.axes(kids[0]).empty()) return {};
+  if (store_.axes(store_.ArmsOf(container).condition).empty()) return {};
   const auto in_arm = [&](ValueId arm) {
     const bool is_display = store_[arm].kind == ValueKind::Dict && KnownItems(arm);
     return is_display ? store_.Bool(PlaceOf(arm, key).has_value()) : HasKey(arm, key);
   };
-  const ValueId then_value = in_arm(kids[1]);
-  const ValueId else_value = then_value ? in_arm(kids[2]) : ValueId();
-  return else_value ? store_.Select(kids[0], then_value, else_value) : ValueId();
+  return store_.OfArms(container, in_arm);
 }
 
 // Whether a dictionary display, all of whose keys are known, has this one as well from here on, on each rank that gets here.
@@ -283,16 +276,17 @@ ValueId FunctionEvaluator::WithItem(ValueId dictionary, ValueId key, ValueId ite
 std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictionary, bool has_all, int depth) {
   constexpr int kDeepest = 4;
   if (!dictionary || depth == kDeepest) return std::nullopt;
-  const std::vector<ValueId> kids(store_.Kids(dictionary).begin(), store_.Kids(dictionary).end());
   if (store_[dictionary].kind == ValueKind::Dict) {
-    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-      if (store_[kids[i]].kind != ValueKind::Str) return std::nullopt;
+    for (const Item item : store_.ItemsOf(dictionary)) {
+      if (store_[item.key].kind != ValueKind::Str) return std::nullopt;
     }
-    return kids;
+    const auto kids = store_.Kids(dictionary);
+    return std::vector<ValueId>(kids.begin(), kids.end());
   }
   if (store_[dictionary].kind != ValueKind::Select) return std::nullopt;
-  const auto first = KnownItems(kids[1], has_all, depth + 1);
-  const auto second = KnownItems(kids[2], has_all, depth + 1);
+  const Arms arms = store_.ArmsOf(dictionary);
+  const auto first = KnownItems(arms.then_value, has_all, depth + 1);
+  const auto second = KnownItems(arms.else_value, has_all, depth + 1);
   if (!first || !second) return std::nullopt;
   const auto under = [](const std::vector<ValueId>& items, ValueId key) {
     for (size_t i = 0; i + 1 < items.size(); i += 2) {
@@ -309,7 +303,7 @@ std::optional<std::vector<ValueId>> FunctionEvaluator::KnownItems(ValueId dictio
       const ValueId b = under(*second, key);
       if (has_all && (!a || !b)) return std::nullopt;
       items.push_back(key);
-      items.push_back(store_.Select(kids[0], a ? a : store_.NoneValue(), b ? b : store_.NoneValue()));
+      items.push_back(store_.Select(arms.condition, a ? a : store_.NoneValue(), b ? b : store_.NoneValue()));
     }
   }
   return items;
@@ -372,8 +366,8 @@ ValueId FunctionEvaluator::Container(ValueId value) {
 bool FunctionEvaluator::IsContainer(ValueId value) {
   const Value& known = store_[value];
   if (IsRepeated(value)) return true;
-  if (known.kind == ValueKind::Select) return IsContainer(store_.Kids(value)[1]) || IsContainer(store_.Kids(value)[2]);
-  const bool is_changed = known.kind == ValueKind::Derived && (known.symbol() == tables_.NameSymbol(kGrown) || known.symbol() == tables_.NameSymbol(kShrunk));
+  if (known.kind == ValueKind::Select) return IsContainer(store_.ArmsOf(value).then_value) || IsContainer(store_.ArmsOf(value).else_value);
+  const bool is_changed = known.is_derived(tables_.NameSymbol(kGrown)) || known.is_derived(tables_.NameSymbol(kShrunk));
   return known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict || is_changed;
 }
 
@@ -383,7 +377,7 @@ bool FunctionEvaluator::HoldsRagged(ValueId value, int depth) {
   const ValueId known = LookThrough(tables_, value);
   if (!known || depth == kDeepest) return false;
   if (tables_.IsRagged(known)) return true;
-  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  const auto kids = store_.Kids(known);
   const Value& list = store_[known];
   const auto is = [&](std::string_view operation) { return list.is_derived(tables_.NameSymbol(operation)); };
   if (is(kGrown)) return HoldsRagged(kids[0], depth + 1) || HoldsRagged(kids[1], depth + 1);
@@ -396,20 +390,21 @@ bool FunctionEvaluator::HoldsRagged(ValueId value, int depth) {
 // `std::vector<T> values(n)`: one item n times.
 bool FunctionEvaluator::IsRepeated(ValueId value) const {
   const Value& known = store_[value];
-  if (known.kind != ValueKind::Binary || known.binary_op() != ir::BinaryOp::Mul) return false;
-  const Value& display = store_[store_.Kids(value)[0]];
+  if (!known.is_binary(ir::BinaryOp::Mul)) return false;
+  const Value& display = store_[store_.OperandsOf(value).left];
   return display.kind == ValueKind::Tuple && display.kid_count == 1 && module_.language != ir::Language::Python;
 }
 
 // What `value` holds that grew or shrank by this item before, as it did in the round before; none if it did not.
 ValueId FunctionEvaluator::ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often) {
-  const auto kids = store_.Kids(value);
   if (store_[value].kind == ValueKind::Select) {
-    const ValueId changed = ChangedBy(kids[1], operation, item, how_often);
-    return changed ? changed : ChangedBy(kids[2], operation, item, how_often);
+    const Arms arms = store_.ArmsOf(value);
+    const ValueId changed = ChangedBy(arms.then_value, operation, item, how_often);
+    return changed ? changed : ChangedBy(arms.else_value, operation, item, how_often);
   }
-  const auto is = [&](std::string_view name) { return store_[value].symbol() == tables_.NameSymbol(name); };
-  if (store_[value].kind != ValueKind::Derived || (!is(kGrown) && !is(kShrunk))) return {};
+  const auto is = [&](std::string_view name) { return store_[value].is_derived(tables_.NameSymbol(name)); };
+  if (!is(kGrown) && !is(kShrunk)) return {};
+  const auto kids = store_.Kids(value);
   return is(operation) && kids[1] == item && kids[2] == how_often ? value : ChangedBy(kids[0], operation, item, how_often);
 }
 

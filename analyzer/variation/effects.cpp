@@ -145,10 +145,10 @@ ValueId FunctionEvaluator::AsItIsNow(ValueId object) {
   for (const HeapEntry& entry : env_.heap) {
     if (!entry.attr || !entry.value || entry.object != AsItWasMade(object) || kids.size() > kMostItemKids) continue;
     const ValueId key = store_.Str(entry.attr);
-    size_t place = 0;
-    while (place < kids.size() && kids[place] != key) place += 2;
-    if (place == kids.size()) kids.insert(kids.end(), {key, entry.value});
-    else kids[place + 1] = entry.value;
+    const Items items{kids};
+    const size_t place = items.PlaceOf(key);
+    if (place == items.size()) kids.insert(kids.end(), {key, entry.value});
+    else kids[2 * place + 1] = entry.value;
   }
   const ValueId now = store_.Make(Value::Dict(DictKind::Attributes, store_[object].symbol()), kids);
   if (now != object) made_as_.emplace(now, AsItWasMade(object));

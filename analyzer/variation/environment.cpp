@@ -38,11 +38,7 @@ ValueId ValueStore::Environment(ValueId key) {
     if (names_ != nullptr) SetOperation(symbol, names_->Intern("environ:" + std::string(Text(key))));
     return variable->second = Symbol(symbol, {});
   }
-  if (value.kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(Kids(key).begin(), Kids(key).end());
-    const ValueId then_value = Environment(kids[1]);
-    return Select(kids[0], then_value, Environment(kids[2]));
-  }
+  if (value.kind == ValueKind::Select) return OfArms(key, [&](ValueId arm) { return Environment(arm); });
   return Derived(environment_, {&key, 1});
 }
 
@@ -60,18 +56,13 @@ ValueId ValueStore::NumberOf(ValueId text) {
   Value value = values_[text.index];
   const bool is_open = value.is_derived(environment_) && value.derived_kind() == DerivedKind::Result;
   if (!is_open && (value.flags & kOfText) == 0) return text;
-  const std::vector<ValueId> kids(Kids(text).begin(), Kids(text).end());
-  if (is_open) {
-    return Make(value.Of(DerivedKind::Number), kids);
-  }
+  if (is_open) return Make(value.Of(DerivedKind::Number), Kids(text));
   if (value.kind == ValueKind::Coordinate) {
     value.flags &= static_cast<uint8_t>(~kOfText);
     value.b_ = 0;
-    return Make(value, kids);
+    return Make(value, Kids(text));
   }
-  if (value.kind != ValueKind::Select) return text;
-  const ValueId then_value = NumberOf(kids[1]);
-  return Select(kids[0], then_value, NumberOf(kids[2]));
+  return value.kind == ValueKind::Select ? OfArms(text, [&](ValueId arm) { return NumberOf(arm); }) : text;
 }
 
 ValueId ValueStore::AsCondition(ValueId id) {
@@ -93,9 +84,9 @@ ValueId ValueStore::CompareMembership(ir::CompareOp op, ValueId group, ValueId n
   const bool is_negative = op == ir::CompareOp::NotEq || op == ir::CompareOp::IsNot;
   if (!is_negative && op != ir::CompareOp::Eq && op != ir::CompareOp::Is) return {};
   const Value& made = values_[group.index];
-  const bool is_made = made.kind == ValueKind::Group && made.group_kind() == GroupKind::Created && made.kid_count == 1;
+  const bool is_made = made.is_group(GroupKind::Created) && made.kid_count == 1;
   if (!is_made || values_[nobody.index].kind != ValueKind::External || !Text(nobody).ends_with(".GroupMember.NON_GROUP_MEMBER")) return {};
-  const ValueId ranks = Kids(group)[0];
+  const ValueId ranks = RanksOf(group);
   if (!ranks || values_[ranks.index].kind == ValueKind::Unary) return {};
   return Compare(is_negative ? ir::CompareOp::In : ir::CompareOp::NotIn, Coordinate(knowledge::Coordinate::Rank), ranks);
 }
@@ -127,11 +118,11 @@ bool ValueStore::IsWholeNumber(ValueId id) const {
     case ValueKind::Coordinate:
       return value.coordinate() != knowledge::Coordinate::Distributed;
     case ValueKind::Unary:
-      return value.unary_op() == ir::UnaryOp::Minus && IsWholeNumber(Kids(id)[0]);
+      return value.is_unary(ir::UnaryOp::Minus) && IsWholeNumber(OperandOf(id));
     case ValueKind::Binary: {
       constexpr ir::BinaryOp kWhole[] = {ir::BinaryOp::Add, ir::BinaryOp::Sub, ir::BinaryOp::Mul, ir::BinaryOp::FloorDiv, ir::BinaryOp::Mod};
       const bool is_whole = std::ranges::count(kWhole, value.binary_op()) > 0;
-      return is_whole && IsWholeNumber(Kids(id)[0]) && IsWholeNumber(Kids(id)[1]);
+      return is_whole && IsWholeNumber(OperandsOf(id).left) && IsWholeNumber(OperandsOf(id).right);
     }
     default:
       return false;
@@ -147,7 +138,7 @@ bool ValueStore::IsTruth(ValueId id) const {
     case ValueKind::Compare:
       return true;
     case ValueKind::Unary:
-      return value.unary_op() == ir::UnaryOp::Not;
+      return value.is_not();
     case ValueKind::And:
     case ValueKind::Or:
       return std::ranges::all_of(kids, is_truth);
@@ -172,7 +163,7 @@ std::optional<ValueStore::NumberText> ValueStore::NumberIn(ValueId id) const {
   const auto is_text = [&](ValueId part) { return part && values_[part.index].kind == ValueKind::Str && values_[part.index].name().index != 0; };
   const bool is_printed = value.is_derived(text_) && kids.size() == 1;
   if (is_printed && kids[0] && IsWholeNumber(kids[0])) return NumberText{{}, kids[0], {}};
-  const bool is_sum = value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add;
+  const bool is_sum = value.is_binary(ir::BinaryOp::Add);
   if (is_sum && is_text(kids[0])) {
     const auto inner = NumberIn(kids[1]);
     return inner && inner->before.empty() ? std::optional(NumberText{Text(kids[0]), inner->number, inner->after}) : std::nullopt;
@@ -238,7 +229,7 @@ ValueId ValueStore::ComparePrinted(ir::CompareOp op, ValueId left, ValueId right
 // `os.getenv("RANK") in (None, "0")`
 ValueId ValueStore::IsAmongTexts(ir::CompareOp op, ValueId number, ValueId container) {
   if (values_[container.index].kind != ValueKind::Tuple) return {};
-  const std::vector<ValueId> items(Kids(container).begin(), Kids(container).end());
+  const auto items = Kids(container);
   const auto is_text = [&](ValueId item) { return item && values_[item.index].kind == ValueKind::Str; };
   if (std::ranges::none_of(items, is_text)) return {};
   std::vector<ValueId> numbers;
@@ -258,11 +249,7 @@ ValueId ValueStore::IsAmongTexts(ir::CompareOp op, ValueId number, ValueId conta
 ValueId ValueStore::IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container) {
   if (Text(container) != "os.environ") return {};
   const Value value = values_[key.index];
-  if (value.kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(Kids(key).begin(), Kids(key).end());
-    const ValueId then_value = Compare(op, kids[1], container);
-    return Select(kids[0], then_value, Compare(op, kids[2], container));
-  }
+  if (value.kind == ValueKind::Select) return OfArms(key, [&](ValueId arm) { return Compare(op, arm, container); });
   if (value.kind != ValueKind::Str) return {};
   const auto variable = variables_.find(value.name());
   if (variable == variables_.end() || values_[variable->second.index].kind == ValueKind::Unknown) return {};

@@ -149,8 +149,8 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
   const Value& value = store_[id];
   const auto kids = store_.Kids(id);
   if (value.kind == ValueKind::Tuple) return value.kid_count;
-  if (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Mul) return OfRepeated(kids[0], kids[1], depth);
-  if (value.kind == ValueKind::Binary && value.binary_op() == ir::BinaryOp::Add) {
+  if (value.is_binary(ir::BinaryOp::Mul)) return OfRepeated(kids[0], kids[1], depth);
+  if (value.is_binary(ir::BinaryOp::Add)) {
     if (const ValueId filled = store_.FilledUpTo(kids[0], kids[1])) {
       const std::optional<double> number = Number(filled, depth + 1);
       return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;

@@ -155,11 +155,11 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   ValueId holder = known;
   knowledge::EntryId entry = KnownMember(known, Intern("__getitem__"));
   if (container.kind == ValueKind::Select) {
-    const auto arms = store_.Kids(known);
-    const knowledge::EntryId first = KnownMember(arms[1], Intern("__getitem__"));
-    const bool is_same = first && first == KnownMember(arms[2], Intern("__getitem__")) && tables_.knowledge[first].params.empty();
+    const Arms arms = store_.ArmsOf(known);
+    const knowledge::EntryId first = KnownMember(arms.then_value, Intern("__getitem__"));
+    const bool is_same = first && first == KnownMember(arms.else_value, Intern("__getitem__")) && tables_.knowledge[first].params.empty();
     if (is_same) {
-      holder = arms[1];
+      holder = arms.then_value;
       entry = first;
     }
   }
@@ -253,7 +253,7 @@ ValueId FunctionEvaluator::ListOfFew(const ir::Expr& expr) {
   if (kind == ir::ComprehensionKind::Dict || clauses.size() != 1 || clauses.front().conditions.count != 0) return {};
   const ValueId source = LookThrough(tables_, Eval(clauses.front().iter));
   if (store_[source].kind != ValueKind::Tuple || store_[source].kid_count > kMostItems || !AreConstants(source)) return {};
-  const std::vector<ValueId> each(store_.Kids(source).begin(), store_.Kids(source).end());
+  const auto each = store_.Kids(source);
   facts_.trip_counts.emplace_back(clauses.front().iter, store_.Int(static_cast<int64_t>(each.size())));
   const size_t extra_size = env_.extra.size();
   std::vector<ValueId> items;
@@ -280,7 +280,7 @@ ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
   if (!is_plain) return ValueId::None();
   const ValueId names = LookThrough(tables_, Eval(clauses.front().iter));
   if (store_[names].kind != ValueKind::Tuple || store_[names].kid_count == 0 || store_[names].kid_count > kMostNames) return ValueId::None();
-  const std::vector<ValueId> each(store_.Kids(names).begin(), store_.Kids(names).end());
+  const auto each = store_.Kids(names);
   if (!std::ranges::all_of(each, [&](ValueId name) { return store_[name].kind == ValueKind::Str; })) return ValueId::None();
   facts_.trip_counts.emplace_back(clauses.front().iter, store_.Int(static_cast<int64_t>(each.size())));
   const size_t extra_size = env_.extra.size();

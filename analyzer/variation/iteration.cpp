@@ -27,7 +27,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
     return value.is_set() && value.kid_count > 1 ? InHashOrder(inner) : inner;
   }
   if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
-  if (IsRepeated(known)) return {store_.Kids(store_.Kids(known)[0])[0], store_.Kids(known)[1]};
+  if (IsRepeated(known)) return {store_.Kids(store_.OperandsOf(known).left)[0], store_.OperandsOf(known).right};
   if (value.is_generator()) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
   if (value.kind == ValueKind::Select) return IterateSelect(site, known);
@@ -62,8 +62,8 @@ bool FunctionEvaluator::IsSumOfRounds(ValueId carried, ValueId after) const {
   const Value& next = store_[after];
   if (next.kind != ValueKind::Binary || !carried) return false;
   constexpr ir::BinaryOp kCommutative[] = {ir::BinaryOp::Add, ir::BinaryOp::Mul, ir::BinaryOp::BitAnd, ir::BinaryOp::BitOr};
-  const auto kids = store_.Kids(after);
-  return std::ranges::count(kCommutative, next.binary_op()) > 0 && kids[0] == carried && !IsText(kids[1]);
+  const auto [left, right] = store_.OperandsOf(after);
+  return std::ranges::count(kCommutative, next.binary_op()) > 0 && left == carried && !IsText(right);
 }
 
 bool FunctionEvaluator::IsText(ValueId value) const {
@@ -81,23 +81,26 @@ bool FunctionEvaluator::IsText(ValueId value) const {
 ValueId FunctionEvaluator::InOrder(ValueId value) {
   const ValueId known = LookThrough(tables_, value);
   const Value set = store_[known];
-  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
+  const auto kids = store_.Kids(known);
   if (set.is_set()) return store_.Tuple(kids);
-  const bool is_call = set.kind == ValueKind::Derived && (set.symbol() == tables_.NameSymbol("builtins.set") || set.symbol() == tables_.NameSymbol("builtins.frozenset"));
+  const bool is_call = set.is_derived(tables_.NameSymbol("builtins.set")) || set.is_derived(tables_.NameSymbol("builtins.frozenset"));
   return is_call && kids.size() == 1 ? InOrder(kids[0]) : value;
 }
 
 // A list of numbers or texts, or one of several such lists.
 bool FunctionEvaluator::AreConstants(ValueId sequence) const {
+  if (store_[sequence].kind == ValueKind::Select) {
+    const Arms arms = store_.ArmsOf(sequence);
+    return AreConstants(arms.then_value) && AreConstants(arms.else_value);
+  }
   const auto kids = store_.Kids(sequence);
-  if (store_[sequence].kind == ValueKind::Select) return AreConstants(kids[1]) && AreConstants(kids[2]);
   return store_[sequence].kind == ValueKind::Tuple && !kids.empty() &&
          std::ranges::all_of(kids, [&](ValueId item) { return IsConstant(store_[item]); });
 }
 
 // One element stands for all; which one it is in an iteration is the same on all ranks.
 Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
-  const std::vector<ValueId> items(store_.Kids(tuple).begin(), store_.Kids(tuple).end());
+  const auto items = store_.Kids(tuple);
   // Nested too deeply for the store: what it holds was dropped.
   if (items.empty()) return IterateUnknown(site, tuple);
   ValueId element = items.back();
@@ -141,13 +144,11 @@ ValueId FunctionEvaluator::CountOfYields() {
 
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {
   const FuncId function = store_[generator].function();
-  const std::vector<ValueId> kids(store_.Kids(generator).begin(), store_.Kids(generator).end());
-  const ValueId callee = kids[0];
-  const std::vector<ValueId> bound(kids.begin() + 1, kids.end());
+  const auto [callee, bound] = store_.GeneratorOf(generator);
   CallFact& fact = RecordCall(facts_.iterations, site, CallKind::Function, bound);
   fact.function = function;
   fact.callee = callee;
-  if (store_[callee].kind == ValueKind::Function && store_[callee].kid_count > 0) fact.receiver = store_.Kids(callee)[0];
+  if (store_[callee].kind == ValueKind::Function) fact.receiver = store_.ReceiverOf(callee);
   const ValueId yielded = Evaluated(function).returns;
   const ValueId count = Evaluated(function).yields;
   CallSubstitution substitution(tables_, callee, function, bound);
@@ -178,7 +179,7 @@ ValueId FunctionEvaluator::Least(std::span<const ValueId> numbers) {
 // `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
 Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const uint32_t symbol = store_[iterable].symbol();
-  const std::vector<ValueId> kids(store_.Kids(iterable).begin(), store_.Kids(iterable).end());
+  const auto kids = store_.Kids(iterable);
   const auto is = [&](std::string_view name) { return symbol == tables_.NameSymbol(name); };
   if (is("builtins.range") && !kids.empty()) {
     const ValueId first = Bound(site, kids[0]);
@@ -254,18 +255,14 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
 // What `x.keys()` goes over. What has an iteration of its own, as loaders do, is no dictionary: then `x` is something else here.
 ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
   const ValueId known = LookThrough(tables_, container);
-  if (store_[known].kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
-    const ValueId then_value = Viewed(site, kids[1]);
-    return store_.Select(kids[0], then_value, Viewed(site, kids[2]));
-  }
+  if (store_[known].kind == ValueKind::Select) return store_.OfArms(known, [&](ValueId arm) { return Viewed(site, arm); });
   return KnownMember(known, Intern("__iter__")) ? Unseen(site) : container;
 }
 
 // The pairs that a comprehension collects, of a key and a value as those of a dictionary are; none of anything else.
 ValueId FunctionEvaluator::PairOf(ValueId container) {
   const Value& known = store_[container];
-  if (known.kind != ValueKind::Derived || known.symbol() != tables_.NameSymbol(kComprehended) || known.kid_count == 0) return {};
+  if (!known.is_derived(tables_.NameSymbol(kComprehended)) || known.kid_count == 0) return {};
   const ValueId pair = store_.Kids(container)[0];
   return store_[pair].kind == ValueKind::Tuple && store_[pair].kid_count == 2 ? pair : ValueId::None();
 }
@@ -282,13 +279,12 @@ ValueId FunctionEvaluator::ViewedPart(std::string_view view, ValueId dictionary)
 // they are, whatever is stored under them.
 ValueId FunctionEvaluator::PartsOf(ValueId dictionary, std::string_view view) {
   if (store_[dictionary].kind != ValueKind::Dict || store_[dictionary].kid_count == 0) return {};
-  const std::vector<ValueId> kids(store_.Kids(dictionary).begin(), store_.Kids(dictionary).end());
   std::vector<ValueId> parts;
-  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
+  for (const auto [key, value] : store_.ItemsOf(dictionary)) {
     // `**other`
-    if (store_[kids[i]].kind == ValueKind::None) return {};
-    const ValueId item[] = {kids[i], kids[i + 1]};
-    parts.push_back(view == "keys" ? kids[i] : view == "values" ? kids[i + 1] : store_.Tuple(item));
+    if (store_[key].kind == ValueKind::None) return {};
+    const ValueId item[] = {key, value};
+    parts.push_back(view == "keys" ? key : view == "values" ? value : store_.Tuple(item));
   }
   return store_.Tuple(parts);
 }
@@ -325,17 +321,16 @@ ValueId FunctionEvaluator::Count(std::span<const ValueId> decided_by) {
 
 // One of two, decided before the loop: an empty list yields nothing to look at.
 Iteration FunctionEvaluator::IterateSelect(ir::ExprId site, ValueId iterable) {
-  const ValueId condition = store_.Kids(iterable)[0];
-  const ValueId arms[] = {store_.Kids(iterable)[1], store_.Kids(iterable)[2]};
+  const Arms arms = store_.ArmsOf(iterable);
   const auto of_arm = [&](ValueId arm) {
     return IsEmpty(arm) ? Iteration{ValueId::None(), store_.Int(0)} : Iterate(site, arm);
   };
-  const Iteration then_part = of_arm(arms[0]);
-  const Iteration else_part = of_arm(arms[1]);
-  const ValueId count = store_.Select(condition, then_part.trip_count, else_part.trip_count);
+  const Iteration then_part = of_arm(arms.then_value);
+  const Iteration else_part = of_arm(arms.else_value);
+  const ValueId count = store_.Select(arms.condition, then_part.trip_count, else_part.trip_count);
   if (!then_part.element) return {else_part.element ? else_part.element : Unseen(site), count};
   if (!else_part.element) return {then_part.element, count};
-  return {store_.Select(condition, then_part.element, else_part.element), count};
+  return {store_.Select(arms.condition, then_part.element, else_part.element), count};
 }
 
 Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry) {

@@ -218,11 +218,9 @@ bool FunctionEvaluator::HasRounds(const ir::Stmt& loop, ValueId trips, bool to_i
 ValueId FunctionEvaluator::CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds) {
   const Value& next = store_[after];
   if (store_.axes(rounds).empty() || next.kind != ValueKind::Binary || !carried) return {};
-  const auto kids = store_.Kids(after);
-  const bool is_step = next.binary_op() == ir::BinaryOp::Add && kids[0] == carried &&
-                       store_[kids[1]].kind == ValueKind::Int;
+  const auto [left, step] = store_.OperandsOf(after);
+  const bool is_step = next.binary_op() == ir::BinaryOp::Add && left == carried && store_[step].kind == ValueKind::Int;
   if (!is_step) return {};
-  const ValueId step = kids[1];
   return store_.Binary(ir::BinaryOp::Add, initial, store_.Binary(ir::BinaryOp::Mul, rounds, step));
 }
 

@@ -13,8 +13,7 @@ std::optional<ValueId> FunctionEvaluator::OfDisplay(std::string_view builtin, Va
     return printed ? std::optional(printed) : std::nullopt;
   }
   const ValueId known = LookThrough(tables_, items);
-  const bool is_call = store_[known].kind == ValueKind::Derived && store_[known].kid_count == 1;
-  const bool is_range = is_call && store_[known].symbol() == tables_.NameSymbol("builtins.range");
+  const bool is_range = store_[known].is_derived(tables_.NameSymbol("builtins.range")) && store_[known].kid_count == 1;
   if (is_range && store_.IsWholeNumber(store_.Kids(known)[0])) {
     if (builtin == "max") return store_.Binary(ir::BinaryOp::Sub, store_.Kids(known)[0], store_.Int(1));
     if (builtin == "min") return store_.Int(0);
@@ -70,7 +69,7 @@ std::optional<ValueId> FunctionEvaluator::NamedTuple(ValueId fields) {
 
 // `Point(x, y)`, `Point(x=x, y=y)` of such a class; none if not all fields are given.
 ValueId FunctionEvaluator::MakeNamedTuple(ir::ExprId site, ValueId of_class, std::span<const CallArgument> args) {
-  const std::vector<ValueId> names(store_.Kids(of_class).begin(), store_.Kids(of_class).end());
+  const auto names = store_.Kids(of_class);
   if (args.size() != names.size() || names.size() > kMostItemKids) return {};
   std::vector<ValueId> kids;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -123,7 +122,7 @@ bool FunctionEvaluator::HasOneElement(std::span<const CallArgument> args) {
 // Of groups that lists of their ranks make (`new_subgroups_by_enumeration([[0, 1], [2, 3]])`) the one that each rank is in; none if
 // these are not such lists.
 ValueId FunctionEvaluator::GroupListing(ir::ExprId site, ValueId lists, ValueId parent) {
-  const std::vector<ValueId> kids(store_.Kids(lists).begin(), store_.Kids(lists).end());
+  const auto kids = store_.Kids(lists);
   const ValueId rank = store_.Coordinate(knowledge::Coordinate::GroupRank, {}, parent);
   const Value group = Value::Group(GroupKind::Created, Site(site));
   const bool is_made = store_[lists].is_derived(tables_.NameSymbol(kComprehended));

@@ -15,7 +15,7 @@ constexpr size_t kMostOverrides = 6;
 bool IsUnknownRead(const ValueStore& store, ValueId id) {
   const Value& value = store[id];
   if (value.kind == ValueKind::Unknown || value.kind == ValueKind::Derived) return true;
-  return value.kind == ValueKind::Select && IsUnknownRead(store, store.Kids(id)[1]) && IsUnknownRead(store, store.Kids(id)[2]);
+  return value.kind == ValueKind::Select && IsUnknownRead(store, store.ArmsOf(id).then_value) && IsUnknownRead(store, store.ArmsOf(id).else_value);
 }
 
 // Says more than the type that a field is declared with.
@@ -57,10 +57,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       }
       break;
     case ValueKind::Select: {
-      const auto kids = store_.Kids(known);
-      const ValueId condition = kids[0];
-      const ValueId then_value = kids[1];
-      const ValueId else_value = kids[2];
+      const auto [condition, then_value, else_value] = store_.ArmsOf(known);
       if (store_[else_value].kind == ValueKind::None) return Member(site, then_value, attr);
       if (store_[then_value].kind == ValueKind::None) return Member(site, else_value, attr);
       const ValueId a = Member(site, then_value, attr);
@@ -380,10 +377,8 @@ bool FunctionEvaluator::IsRankFormula(ValueId value) const {
     case ValueKind::And:
     case ValueKind::Or:
       return std::ranges::all_of(store_.Kids(value), [&](ValueId kid) { return IsRankFormula(kid); });
-    case ValueKind::Select: {
-      const auto kids = store_.Kids(value);
-      return IsRankFormula(kids[1]) && IsRankFormula(kids[2]);
-    }
+    case ValueKind::Select:
+      return IsRankFormula(store_.ArmsOf(value).then_value) && IsRankFormula(store_.ArmsOf(value).else_value);
     default:
       return false;
   }

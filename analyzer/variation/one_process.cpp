@@ -37,7 +37,7 @@ std::optional<bool> TruthAt(const ValueStore& store, ValueId id, int64_t size, i
   const Value& value = store[id];
   if (depth > kDeepest) return std::nullopt;
   if (value.is_not()) {
-    const std::optional<bool> inner = TruthAt(store, store.Kids(id)[0], size, depth + 1);
+    const std::optional<bool> inner = TruthAt(store, store.OperandOf(id), size, depth + 1);
     return inner ? std::optional(!*inner) : std::nullopt;
   }
   if (value.kind == ValueKind::And || value.kind == ValueKind::Or) {
@@ -51,8 +51,8 @@ std::optional<bool> TruthAt(const ValueStore& store, ValueId id, int64_t size, i
     return all_known ? std::optional(is_and) : std::nullopt;
   }
   if (value.kind != ValueKind::Compare) return std::nullopt;
-  const Value& left = store[store.Kids(id)[0]];
-  const Value& right = store[store.Kids(id)[1]];
+  const Value& left = store[store.OperandsOf(id).left];
+  const Value& right = store[store.OperandsOf(id).right];
   const auto op = value.compare_op();
     if (IsNumberOfRanks(left) && right.count()) return Compared(op, size, *right.count());
   if (left.count() && IsNumberOfRanks(right)) return Compared(op, *left.count(), size);

@@ -88,9 +88,9 @@ void FunctionEvaluator::NoteTableChanged(ir::ExprId table) {
 bool FunctionEvaluator::MayBeOfProject(ValueId object) const {
   const Value& value = store_[object];
   if (value.kind == ValueKind::Unknown || value.kind == ValueKind::Param) return true;
-  if (value.kind == ValueKind::Select) return MayBeOfProject(store_.Kids(object)[1]) || MayBeOfProject(store_.Kids(object)[2]);
+  if (value.kind == ValueKind::Select) return MayBeOfProject(store_.ArmsOf(object).then_value) || MayBeOfProject(store_.ArmsOf(object).else_value);
   if (value.kind != ValueKind::Derived) return false;
-  const NameId operation = store_.OperationOf(value);
+  const NameId operation = store_.DerivedBy(value);
   return !operation || Text(operation).find('.') == std::string_view::npos;
 }
 
@@ -146,11 +146,8 @@ ValueId FunctionEvaluator::ObjectMeant(ValueId object, ValueId known) {
 ValueId FunctionEvaluator::OnObject(ValueId method, ValueId object) {
   if (!method || store_[object].kid_count == 0) return method;
   const Value value = store_[method];
+  if (value.kind == ValueKind::Select) return store_.OfArms(method, [&](ValueId arm) { return OnObject(arm, object); });
   std::vector<ValueId> kids(store_.Kids(method).begin(), store_.Kids(method).end());
-  if (value.kind == ValueKind::Select) {
-    const ValueId then_value = OnObject(kids[1], object);
-    return store_.Select(kids[0], then_value, OnObject(kids[2], object));
-  }
   if (value.kind != ValueKind::Function || kids.empty() || !kids[0] || store_[kids[0]].kind != ValueKind::Instance) return method;
   const Value receiver = store_[kids[0]];
   const bool is_same = store_[object].is_same_object();
@@ -165,7 +162,7 @@ ValueId FunctionEvaluator::FieldOfObject(ValueId object, NameId attr, ValueId us
   if (!usual || !value.is_same_object()) return usual;
   const Value seen = store_[LookThrough(tables_, usual)];
   if (seen.kind != ValueKind::Instance && IsObjectLike(seen.kind)) return {};
-  const ValueId field = store_.Field(tables_.NameSymbol(attr), store_.Kids(object)[0], usual);
+  const ValueId field = store_.Field(tables_.NameSymbol(attr), store_.MeantBy(object), usual);
   if (seen.kind != ValueKind::Instance) return field;
   return store_.SameObject(seen, field);
 }
@@ -239,7 +236,7 @@ ValueId FunctionEvaluator::MadeObjectOf(binding::ClassId class_id, Fields fields
     const ValueId closed = Closed(value);
     const ValueId noted = IsSwitch(store_, closed) ? closed : store_.Symbol(tables_.NameSymbol("some object"), {});
     // `True` of one caller and `False` of another make a choice that is nothing but the unknown that chooses.
-    const ValueId asked = store_[closed].kind == ValueKind::Unary ? store_.Kids(closed)[0] : closed;
+    const ValueId asked = store_[closed].kind == ValueKind::Unary ? store_.OperandOf(closed) : closed;
     const bool is_either = store_.has_param(value) && store_[asked].kind == ValueKind::Unknown && (store_[asked].flags & kOfSomeObject) != 0;
     for (const binding::ClassId base : tables_.program.classes[class_id].mro) {
       if (is_either) tables_.Record(TableId::Made, base.index, name.index, store_.False());
@@ -247,9 +244,9 @@ ValueId FunctionEvaluator::MadeObjectOf(binding::ClassId class_id, Fields fields
       // What callers pass is another thing for each object.
       ValueId rest = noted;
       while (store_.has_param(value) && store_[rest].kind == ValueKind::Select) {
-        const ValueId one = store_.Kids(rest)[1];
+        const ValueId one = store_.ArmsOf(rest).then_value;
         tables_.Record(TableId::Made, base.index, name.index, IsSwitch(store_, one) ? one : store_.Symbol(tables_.NameSymbol("some object"), {}));
-        rest = store_.Kids(rest)[2];
+        rest = store_.ArmsOf(rest).else_value;
       }
       tables_.Record(TableId::Made, base.index, name.index, rest);
       if (tables_.IsJoined(TableId::Made, base.index, name.index)) tables_.Record(TableId::Made, base.index, any.index, store_.True());

@@ -69,7 +69,7 @@ ValueId Tables::HintValue(const knowledge::Hint& hint) {
   if (!value) return value;
   Value by_name = store[value];
   by_name.flags |= kByNameOnly;
-  const std::vector<ValueId> kids(store.Kids(value).begin(), store.Kids(value).end());
+  const auto kids = store.Kids(value);
   return store.Make(by_name, kids);
 }
 
@@ -241,12 +241,9 @@ bool Tables::IsNoRank(ValueId usual) const {
 
 bool Tables::IsRagged(ValueId value) {
   if (store[value].mark && store[value].mark == ragged_mark) return true;
-  if (store[value].kind == ValueKind::Select) {
-    const auto kids = store.Kids(value);
-    return IsRagged(kids[1]) || IsRagged(kids[2]);
-  }
-  const bool is_changed = store[value].symbol() == NameSymbol(kGrown) || store[value].symbol() == NameSymbol(kShrunk);
-  if (store[value].kind != ValueKind::Derived || !is_changed) return false;
+  if (store[value].kind == ValueKind::Select) return IsRagged(store.ArmsOf(value).then_value) || IsRagged(store.ArmsOf(value).else_value);
+  const bool is_changed = store[value].is_derived(NameSymbol(kGrown)) || store[value].is_derived(NameSymbol(kShrunk));
+  if (!is_changed) return false;
   return !store.axes(store.Kids(value)[2]).empty() || IsRagged(store.Kids(value)[0]);
 }
 
@@ -263,14 +260,14 @@ ValueId Tables::Kept(ValueId value, Axes lost) {
 // A list that is filled up to the length of the longest stays as long on all ranks, whatever is in it.
 ValueId Tables::KeptFilledUp(ValueId value, Axes lost) {
   if (store[value].kind != ValueKind::Binary) return {};
-  const std::vector<ValueId> sum(store.Kids(value).begin(), store.Kids(value).end());
-  if (!store.FilledUpTo(sum[0], sum[1])) return {};
-  const ValueId items = Kept(sum[0], lost);
-  const std::vector<ValueId> filling(store.Kids(sum[1]).begin(), store.Kids(sum[1]).end());
-  const std::vector<ValueId> missing(store.Kids(filling[1]).begin(), store.Kids(filling[1]).end());
-  const ValueId length = store.Make(Value::Derived(store[missing[1]].symbol()), {&items, 1});
-  const ValueId still_missing = store.Binary(ir::BinaryOp::Sub, missing[0], length);
-  return store.Binary(ir::BinaryOp::Add, items, store.Binary(ir::BinaryOp::Mul, filling[0], still_missing));
+  const Operands sum = store.OperandsOf(value);
+  if (!store.FilledUpTo(sum.left, sum.right)) return {};
+  const ValueId items = Kept(sum.left, lost);
+  const auto [filler, times] = store.OperandsOf(sum.right);
+  const auto [most, length_before] = store.OperandsOf(times);
+  const ValueId length = store.Make(Value::Derived(store[length_before].symbol()), {&items, 1});
+  const ValueId still_missing = store.Binary(ir::BinaryOp::Sub, most, length);
+  return store.Binary(ir::BinaryOp::Add, items, store.Binary(ir::BinaryOp::Mul, filler, still_missing));
 }
 
 ValueId LookThrough(Tables& tables, ValueId value) {
@@ -284,13 +281,13 @@ ValueId LookThrough(Tables& tables, ValueId value) {
       continue;
     }
     if (seen.is_derived(DerivedKind::Field)) {
-      value = tables.store.Kids(value)[1];
+      value = tables.store.FieldOf(value).usual;
       continue;
     }
     if (seen.kind != ValueKind::Select) return value;
-    const auto kids = tables.store.Kids(value);
-    const ValueId then_value = LookThrough(tables, kids[1]);
-    const ValueId else_value = LookThrough(tables, tables.store.Kids(value)[2]);
+    const Arms arms = tables.store.ArmsOf(value);
+    const ValueId then_value = LookThrough(tables, arms.then_value);
+    const ValueId else_value = LookThrough(tables, arms.else_value);
     if (then_value == else_value) return then_value;
     const ValueId either = tables.store.SomeObject(then_value);
     if (either == tables.store.SomeObject(else_value)) return either;

@@ -15,9 +15,7 @@ void FunctionEvaluator::NoteProcessStart(const knowledge::Entry& entry, std::spa
     if (!started) continue;
     const ValueId function = LookThrough(tables_, started);
     if (store_[function].kind != ValueKind::Function) continue;
-    const auto kids = store_.Kids(function);
-    RecordStarted(store_[function].function(), kids.empty() ? ValueId::None() : kids[0], with_index,
-                  ParamOf(entry, bound, Intern("args")));
+    RecordStarted(store_[function].function(), store_.ReceiverOf(function), with_index, ParamOf(entry, bound, Intern("args")));
   }
 }
 
@@ -49,7 +47,7 @@ ValueId FunctionEvaluator::OnOneNode(ValueId value) {
   Value marked = store_[value];
   if (marked.kind != ValueKind::Coordinate) return value;
   marked.flags = static_cast<uint8_t>((marked.flags & ~kByNameOnly) | kOneNode);
-  const std::vector<ValueId> kids(store_.Kids(value).begin(), store_.Kids(value).end());
+  const auto kids = store_.Kids(value);
   return store_.Make(marked, kids);
 }
 

@@ -138,7 +138,7 @@ bool Recording::RepeatOne(Tables& tables, const Event& event) const {
       tables.SetDefault(function, event.key, event.value);
       return true;
     case EventKind::SetDecorated:
-      tables.SetDecorated(function, ValueId{event.key}, event.value);
+      tables.SetDecorated(function, DecoratorsId{event.key}, event.value);
       return true;
   }
   return false;

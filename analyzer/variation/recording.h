@@ -42,7 +42,7 @@ enum class EventKind : uint8_t {
   Record,        // into a row of a table
   SetDeclared,   // (function, parameter)
   SetDefault,    // (function, parameter)
-  SetDecorated,  // (function, tuple of its decorators' entries)
+  SetDecorated,  // (function, DecoratorsId)
 };
 
 struct Event {

@@ -228,7 +228,7 @@ ValueId FunctionEvaluator::Joined(ValueId condition, ValueId then_value, ValueId
 // Whether `received`, which a rank has where `condition` holds, is what the root sent of its own `sent`.
 bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, ValueId sent) {
   if (IsRepeated(received)) {
-    const ValueId count = store_.Kids(received)[1];
+    const ValueId count = store_.OperandsOf(received).right;
     const auto told = broadcasts_.find(count);
     const ValueId length = told == broadcasts_.end() ? ValueId() : LengthOn(told->second.root, sent);
     return length && IsBroadcastOf(condition, count, length);
@@ -241,10 +241,10 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
   // `box = [value]` on the root, `[None]` elsewhere.
   const auto on_root = [&](ValueId value_there) {
     while (store_[value_there].kind == ValueKind::Select) {
-      const auto kids = store_.Kids(value_there);
-      const std::optional<bool> holds = RankTest(kids[0], broadcast->second.root);
+      const Arms arms = store_.ArmsOf(value_there);
+      const std::optional<bool> holds = RankTest(arms.condition, broadcast->second.root);
       if (!holds) break;
-      value_there = kids[*holds ? 1 : 2];
+      value_there = *holds ? arms.then_value : arms.else_value;
     }
     return value_there;
   };
@@ -266,12 +266,13 @@ bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, Value
 // How many items a container has on that rank; none if that is not known.
 ValueId FunctionEvaluator::LengthOn(ValueId rank, ValueId container) {
   const ValueId known = Container(container);
-  const auto kids = store_.Kids(known);
-  if (IsRepeated(known)) return kids[1];
+  if (IsRepeated(known)) return store_.OperandsOf(known).right;
   if (store_[known].kind == ValueKind::Select) {
-    const std::optional<bool> holds = RankTest(kids[0], rank);
-    return holds ? LengthOn(rank, kids[*holds ? 1 : 2]) : ValueId();
+    const Arms arms = store_.ArmsOf(known);
+    const std::optional<bool> holds = RankTest(arms.condition, rank);
+    return holds ? LengthOn(rank, *holds ? arms.then_value : arms.else_value) : ValueId();
   }
+  const auto kids = store_.Kids(known);
   const bool is_grown = store_[known].is_derived(tables_.NameSymbol(kGrown));
   return is_grown && IsEmpty(LookThrough(tables_, kids[0])) ? Count({&kids[2], 1}) : ValueId();
 }
@@ -279,16 +280,15 @@ ValueId FunctionEvaluator::LengthOn(ValueId rank, ValueId container) {
 // What a test that tells one rank from all others is on that rank; none for other conditions.
 std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank) const {
   const Value& value = store_[condition];
-  const auto kids = store_.Kids(condition);
   if (value.is_not()) {
-    const std::optional<bool> inner = RankTest(kids[0], rank);
+    const std::optional<bool> inner = RankTest(store_.OperandOf(condition), rank);
     return inner ? std::optional<bool>(!*inner) : std::nullopt;
   }
-  const auto op = value.compare_op();
-  if (value.kind != ValueKind::Compare || (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq)) return std::nullopt;
+  if (!value.is_equality()) return std::nullopt;
+  const auto [left, right] = store_.OperandsOf(condition);
   const auto is_rank = [&](ValueId side) { return IsCoordinate(store_[side], knowledge::Coordinate::Rank); };
-  const bool asks_for_it = (is_rank(kids[0]) && kids[1] == rank) || (is_rank(kids[1]) && kids[0] == rank);
-  return asks_for_it ? std::optional<bool>(op == ir::CompareOp::Eq) : std::nullopt;
+  const bool asks_for_it = (is_rank(left) && right == rank) || (is_rank(right) && left == rank);
+  return asks_for_it ? std::optional<bool>(value.is_compare(ir::CompareOp::Eq)) : std::nullopt;
 }
 
 // The error that a handler is for struck somewhere in the body: its variables are those before it or any later ones.
@@ -559,9 +559,7 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
     const ValueId decorated = LookThrough(tables_, Call(*it, decorator, {&argument, 1}));
     if (store_[decorated].kind == ValueKind::Function) value = decorated;
   }
-  std::vector<ValueId> decorators;
-  for (const knowledge::EntryId entry : known) decorators.push_back(store_.Int(entry.index));
-  tables_.SetDecorated(id, store_.Tuple(decorators), value);
+  tables_.SetDecorated(id, tables_.Decorators(std::move(known)), value);
   if (!function.owner) AssignName(function.name, value);
 }
 
@@ -663,11 +661,8 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
 // the others leave.
 ValueId FunctionEvaluator::Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets) {
   const ValueId known = LookThrough(tables_, value);
-  const std::vector<ValueId> kids(store_.Kids(known).begin(), store_.Kids(known).end());
-  if (store_[known].kind == ValueKind::Select) {
-    const ValueId then_value = Unpacked(kids[1], index, targets);
-    return store_.Select(kids[0], then_value, Unpacked(kids[2], index, targets));
-  }
+  const auto kids = store_.Kids(known);
+  if (store_[known].kind == ValueKind::Select) return store_.OfArms(known, [&](ValueId arm) { return Unpacked(arm, index, targets); });
   const auto count = static_cast<uint32_t>(targets.size());
   uint32_t star = 0;
   while (star < count && module_[targets[star]].kind != ir::ExprKind::Starred) ++star;

@@ -23,7 +23,7 @@ uint64_t HashOf(uint64_t key) { return (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u
 int SelectDepth(const ValueStore& store, ValueId id) {
   int depth = 0;
   while (store[id].kind == ValueKind::Select) {
-    id = store.Kids(id)[2];
+    id = store.ArmsOf(id).else_value;
     ++depth;
   }
   return depth;
@@ -33,9 +33,9 @@ bool Holds(const ValueStore& store, ValueId joined, ValueId value) {
   while (true) {
     if (joined == value) return true;
     if (store[joined].kind != ValueKind::Select) return false;
-    const auto kids = store.Kids(joined);
-    if (kids[1] == value) return true;
-    joined = kids[2];
+    const Arms arms = store.ArmsOf(joined);
+    if (arms.then_value == value) return true;
+    joined = arms.else_value;
   }
 }
 
@@ -278,11 +278,17 @@ ValueId Tables::Decorated(FuncId function) {
   return Noted(EventKind::Decorated, function, 0, decorated_[function.index]);
 }
 
-void Tables::SetDecorated(FuncId function, ValueId decorators, ValueId value) {
+// Few lists occur in a program, whatever its size.
+DecoratorsId Tables::Decorators(std::vector<knowledge::EntryId> entries) {
+  const auto known = std::ranges::find(decorators_, entries);
+  const auto id = static_cast<uint32_t>(known - decorators_.begin());
+  if (known == decorators_.end()) decorators_.push_back(std::move(entries));
+  return DecoratorsId{id};
+}
+
+void Tables::SetDecorated(FuncId function, DecoratorsId decorators, ValueId value) {
   decorated_[function.index] = Noted(EventKind::SetDecorated, function, decorators.index, value);
-  std::vector<knowledge::EntryId>& entries = facts.functions[function].decorators;
-  entries.clear();
-  for (const ValueId entry : store.Kids(decorators)) entries.push_back(knowledge::EntryId{*store[entry].count()});
+  facts.functions[function].decorators = decorators_[decorators.index];
 }
 
 ValueId Tables::AssumedParam(FuncId function, uint32_t index) {

@@ -86,6 +86,8 @@ struct Override {
   FuncId method;
 };
 
+using DecoratorsId = base::Id<struct DecoratorsTag>;
+
 // What an unknown that stands for a place is: one place may need several.
 enum class SiteUse : uint8_t {
   Value,      // what an expression yields
@@ -146,8 +148,9 @@ struct Tables {
   void SetDefault(FuncId function, uint32_t index, ValueId value);
   // What a function's name stands for after decoration; none: itself.
   ValueId Decorated(FuncId function);
-  // `decorators`: a tuple of the numbers of knowledge entries.
-  void SetDecorated(FuncId function, ValueId decorators, ValueId value);
+  // The decorators of a function that the knowledge base has entries for; equal lists have equal ids.
+  DecoratorsId Decorators(std::vector<knowledge::EntryId> entries);
+  void SetDecorated(FuncId function, DecoratorsId decorators, ValueId value);
   // The value to assume for a parameter where the function is looked at by itself.
   ValueId AssumedParam(FuncId function, uint32_t index);
 
@@ -226,6 +229,7 @@ struct Tables {
   std::vector<ValueId> declared_;      // by parameter
   std::vector<ValueId> defaults_;      // by parameter
   std::vector<ValueId> decorated_;     // by FuncId
+  std::vector<std::vector<knowledge::EntryId>> decorators_;  // by DecoratorsId
   std::unordered_map<ValueId, ValueId> settings_;
   struct Assumption {
     ValueId value;

@@ -112,8 +112,9 @@ enum class InstanceOrigin : uint8_t {
   Exact,  // made in sight: its class is no subclass of this one
 };
 
-// What a value is, without its kids. Each accessor is of the kinds that name it above; of any other kind an id, a name
-// or a symbol is none, and what an operation or a number is means nothing: the kind is asked with it.
+// What a value is, without its kids. Each accessor is of the kinds that name it above. Of any other kind a name or the id of a
+// definition is none; operations, coordinates, symbols and the like must not be asked for: whoever reads them has asked for the
+// kind before, or asks for both at once (`is_compare(op)`, `is_derived(symbol)`).
 class Value {
  public:
   Value() = default;
@@ -166,9 +167,11 @@ class Value {
   // The same of an Int that counts something: not negative, and of 32 bits.
   std::optional<uint32_t> count() const { return kind == ValueKind::Int && b_ == 0 ? std::optional(a_) : std::nullopt; }
   NameId name() const { return Is({ValueKind::Float, ValueKind::Str, ValueKind::External, ValueKind::Object}) ? NameId{a_} : NameId::None(); }
-  knowledge::Coordinate coordinate() const { return Op<knowledge::Coordinate>(); }
+  knowledge::Coordinate coordinate() const { return Op<knowledge::Coordinate>({ValueKind::Coordinate}); }
   NameId variable() const { return kind == ValueKind::Coordinate ? NameId{b_} : NameId::None(); }
+  // Of a Coordinate and an AxisGroup.
   Axis axis() const {
+    assert(kind == ValueKind::Coordinate || is_group(GroupKind::AxisGroup));
     return static_cast<Axis>(a_);
   }
   // Of Function, Param and a generator.
@@ -177,33 +180,41 @@ class Value {
     return has_function ? FuncId{a_} : FuncId::None();
   }
   uint32_t param_index() const {
+    assert(kind == ValueKind::Param);
     return b_;
   }
-  ir::UnaryOp unary_op() const { return Op<ir::UnaryOp>(); }
-  ir::BinaryOp binary_op() const { return Op<ir::BinaryOp>(); }
-  ir::CompareOp compare_op() const { return Op<ir::CompareOp>(); }
-  bool is_not() const { return kind == ValueKind::Unary && unary_op() == ir::UnaryOp::Not; }
+  ir::UnaryOp unary_op() const { return Op<ir::UnaryOp>({ValueKind::Unary}); }
+  ir::BinaryOp binary_op() const { return Op<ir::BinaryOp>({ValueKind::Binary}); }
+  ir::CompareOp compare_op() const { return Op<ir::CompareOp>({ValueKind::Compare}); }
+  bool is_unary(ir::UnaryOp op) const { return kind == ValueKind::Unary && unary_op() == op; }
+  bool is_binary(ir::BinaryOp op) const { return kind == ValueKind::Binary && binary_op() == op; }
+  bool is_compare(ir::CompareOp op) const { return kind == ValueKind::Compare && compare_op() == op; }
+  bool is_not() const { return is_unary(ir::UnaryOp::Not); }
+  // `==` and `!=`; `in` and `not in`.
+  bool is_equality() const { return is_compare(ir::CompareOp::Eq) || is_compare(ir::CompareOp::NotEq); }
+  bool is_membership() const { return is_compare(ir::CompareOp::In) || is_compare(ir::CompareOp::NotIn); }
   bool is_set() const { return kind == ValueKind::Tuple && op_ != 0; }
-  DictKind dict_kind() const { return Op<DictKind>(); }
+  DictKind dict_kind() const { return Op<DictKind>({ValueKind::Dict}); }
   bool is_dict(DictKind of) const { return kind == ValueKind::Dict && dict_kind() == of; }
   ir::ModuleId module() const { return kind == ValueKind::Module ? ir::ModuleId{a_} : ir::ModuleId::None(); }
   // Of Class and Instance.
   binding::ClassId class_id() const { return Is({ValueKind::Class, ValueKind::Instance}) ? binding::ClassId{a_} : binding::ClassId::None(); }
   InstanceOrigin origin() const {
+    assert(kind == ValueKind::Instance);
     return static_cast<InstanceOrigin>(b_);
   }
   bool is_same_object() const { return kind == ValueKind::Instance && op_ != 0; }
   knowledge::EntryId entry() const { return kind == ValueKind::BoundExternal ? knowledge::EntryId{a_} : knowledge::EntryId::None(); }
   bool is_generator() const { return kind == ValueKind::Partial && op_ != 0; }
-  GroupKind group_kind() const { return Op<GroupKind>(); }
+  GroupKind group_kind() const { return Op<GroupKind>({ValueKind::Group}); }
   bool is_group(GroupKind of) const { return kind == ValueKind::Group && group_kind() == of; }
-  // Of Unknown, Derived, Dict and Group; 0 of others.
+  // Of Unknown, Derived, Dict and Group.
   uint32_t symbol() const {
-    return Is({ValueKind::Unknown, ValueKind::Derived, ValueKind::Dict, ValueKind::Group}) ? a_ : 0;
+    assert(Is({ValueKind::Unknown, ValueKind::Derived, ValueKind::Dict, ValueKind::Group}));
+    return a_;
   }
-  DerivedKind derived_kind() const {
-    return static_cast<DerivedKind>(op_);
-  }
+  // Of Unknown and Derived.
+  DerivedKind derived_kind() const { return Op<DerivedKind>({ValueKind::Unknown, ValueKind::Derived}); }
   bool is_derived(uint32_t symbol) const { return kind == ValueKind::Derived && a_ == symbol; }
   bool is_derived(DerivedKind of) const { return kind == ValueKind::Derived && derived_kind() == of; }
 
@@ -258,7 +269,8 @@ class Value {
     return false;
   }
   template <class T>
-  T Op() const {
+  T Op([[maybe_unused]] std::initializer_list<ValueKind> of) const {
+    assert(Is(of));
     return static_cast<T>(op_);
   }
 
@@ -268,15 +280,73 @@ class Value {
 };
 static_assert(sizeof(Value) == 24);
 
-// The kids of a Binary or a Compare, and of a Select.
+// The kids by what they are. Of a Binary and a Compare:
 struct Operands {
   ValueId left;
   ValueId right;
 };
+// Of a Select:
 struct Arms {
   ValueId condition;
   ValueId then_value;
   ValueId else_value;
+};
+// Of a Partial that is no generator; `keywords`: a Dict, or none.
+struct PartialCall {
+  ValueId callee;
+  std::span<const ValueId> arguments;
+  ValueId keywords;
+};
+// Of a generator:
+struct GeneratorCall {
+  ValueId callee;
+  std::span<const ValueId> bound;  // by parameter
+};
+// Of a Derived of DerivedKind::Field:
+struct FieldRead {
+  ValueId object;
+  ValueId usual;
+};
+// Of a Group of GroupKind::Split:
+struct SplitParts {
+  ValueId parent;
+  ValueId color;
+};
+// Of a Dict, and the fields of an Instance that is known by them. A key of None: all of another dictionary.
+struct Item {
+  ValueId key;
+  ValueId value;
+};
+class Items {
+ public:
+  explicit Items(std::span<const ValueId> kids) : kids_(kids) { assert(kids.size() % 2 == 0); }
+  class Iterator {
+   public:
+    explicit Iterator(const ValueId* at) : at_(at) {}
+    Item operator*() const { return {at_[0], at_[1]}; }
+    Iterator& operator++() {
+      at_ += 2;
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const ValueId* at_;
+  };
+  Iterator begin() const { return Iterator(kids_.data()); }
+  Iterator end() const { return Iterator(kids_.data() + kids_.size()); }
+  size_t size() const { return kids_.size() / 2; }
+  bool empty() const { return kids_.empty(); }
+  Item operator[](size_t i) const { return {kids_[2 * i], kids_[2 * i + 1]}; }
+  // Where a key is; the number of items if it is nowhere.
+  size_t PlaceOf(ValueId key) const {
+    size_t place = 0;
+    while (place < size() && kids_[2 * place] != key) ++place;
+    return place;
+  }
+
+ private:
+  std::span<const ValueId> kids_;
 };
 
 // Objects keep being what they are through a loop; numbers and tensors do not.
@@ -316,10 +386,53 @@ class ValueStore {
     return kids_.Run(value.kids_, value.kid_count);
   }
   size_t size() const { return depths_.size(); }
-  // The kids by name. Of a Unary and a BoundExternal; of a Binary and a Compare; of a Select.
-  ValueId Operand(ValueId id) const { return Kids(id)[0]; }
-  Operands OperandsOf(ValueId id) const { return {Kids(id)[0], Kids(id)[1]}; }
-  Arms ArmsOf(ValueId id) const { return {Kids(id)[0], Kids(id)[1], Kids(id)[2]}; }
+  // The kids by what they are: each of the kinds of value that have such.
+  ValueId OperandOf(ValueId id) const {
+    assert((*this)[id].kind == ValueKind::Unary);
+    return Kids(id)[0];
+  }
+  Operands OperandsOf(ValueId id) const {
+    assert((*this)[id].kind == ValueKind::Binary || (*this)[id].kind == ValueKind::Compare);
+    const auto kids = Kids(id);
+    return {kids[0], kids[1]};
+  }
+  Arms ArmsOf(ValueId id) const {
+    assert((*this)[id].kind == ValueKind::Select);
+    const auto kids = Kids(id);
+    return {kids[0], kids[1], kids[2]};
+  }
+  Items ItemsOf(ValueId id) const {
+    assert((*this)[id].kind == ValueKind::Dict || ((*this)[id].kind == ValueKind::Instance && !(*this)[id].is_same_object()));
+    return Items(Kids(id));
+  }
+  // What a method is bound to; none of a function that is bound to nothing.
+  ValueId ReceiverOf(ValueId id) const {
+    assert((*this)[id].kind == ValueKind::Function || (*this)[id].kind == ValueKind::BoundExternal);
+    return FirstOf(id);
+  }
+  PartialCall PartialOf(ValueId id) const;
+  GeneratorCall GeneratorOf(ValueId id) const {
+    assert((*this)[id].is_generator());
+    return {Kids(id)[0], Kids(id).subspan(1)};
+  }
+  FieldRead FieldOf(ValueId id) const {
+    assert((*this)[id].is_derived(DerivedKind::Field));
+    return {Kids(id)[0], Kids(id)[1]};
+  }
+  // Which object of its class an Instance is (`is_same_object`).
+  ValueId MeantBy(ValueId id) const {
+    assert((*this)[id].is_same_object());
+    return Kids(id)[0];
+  }
+  // The ranks that a Created group is made of; none if they are not known.
+  ValueId RanksOf(ValueId id) const {
+    assert((*this)[id].is_group(GroupKind::Created));
+    return FirstOf(id);
+  }
+  SplitParts SplitOf(ValueId id) const {
+    assert((*this)[id].is_group(GroupKind::Split));
+    return {Kids(id)[0], Kids(id)[1]};
+  }
 
   // The general constructor; `axes` is joined with those of the kids where the kind says so. More than 255 kids
   // give an Unknown derived from none. The named ones below should be preferred.
@@ -361,6 +474,14 @@ class ValueStore {
   ValueId And(std::span<const ValueId> kids);
   ValueId Or(std::span<const ValueId> kids);
   ValueId Select(ValueId condition, ValueId then_value, ValueId else_value);
+  // A choice between what `of_arm` makes of one arm of a Select and of the other; none if it makes nothing of one of them.
+  template <class Make>
+  ValueId OfArms(ValueId select, Make of_arm) {
+    const Arms arms = ArmsOf(select);
+    const ValueId then_value = of_arm(arms.then_value);
+    const ValueId else_value = then_value ? of_arm(arms.else_value) : ValueId();
+    return else_value ? Select(arms.condition, then_value, else_value) : ValueId();
+  }
   ValueId Tuple(std::span<const ValueId> kids);
   ValueId World();
   ValueId AxisGroup(Axis axis);
@@ -416,6 +537,9 @@ class ValueStore {
   NameId OperationOf(const Value& value) const {
     return value.kind == ValueKind::Derived || value.kind == ValueKind::Unknown ? OperationOf(value.symbol()) : NameId::None();
   }
+  // That of a Derived alone, which is what the operation makes of its kids.
+  NameId DerivedBy(const Value& value) const { return value.kind == ValueKind::Derived ? OperationOf(value.symbol()) : NameId::None(); }
+  NameId DerivedBy(ValueId id) const { return DerivedBy((*this)[id]); }
   // `symbol` is an unknown that is one value on all ranks, as they run one command: `__name__`.
   ValueId OneOfCommand(uint32_t symbol) {
     of_command_.insert(symbol);
@@ -497,6 +621,8 @@ class ValueStore {
 
  private:
   static uint64_t Hash(const Value& value, std::span<const ValueId> kids);
+  ValueId ValueNamed(const Items& items, NameId name) const;
+  ValueId FirstOf(ValueId id) const { return Kids(id).empty() ? ValueId::None() : Kids(id)[0]; }
   ValueId MakeMarked(Value value, MarkId mark, std::span<const ValueId> kids);
   // Of an Instance: without what tells which object it is.
   static Value PlainInstance(const Value& value);

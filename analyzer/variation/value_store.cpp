@@ -128,11 +128,11 @@ std::optional<bool> CompareInJob(ir::CompareOp op, const Value& left, const Valu
 
 // A dictionary display without `**other`.
 bool HasKnownKeys(const ValueStore& store, ValueId dictionary) {
-  const auto kids = store.Kids(dictionary);
-  for (size_t i = 0; i < kids.size(); i += 2) {
-    if (kids[i] == store.NoneValue()) return false;
+  const Items items = store.ItemsOf(dictionary);
+  for (const Item item : items) {
+    if (item.key == store.NoneValue()) return false;
   }
-  return !kids.empty();
+  return !items.empty();
 }
 
 }  // namespace
@@ -215,12 +215,12 @@ ValueId ValueStore::Shortened(const Value& value, std::span<const ValueId> kids)
 ValueId ValueStore::LengthOfFilledUp(const Value& value, std::span<const ValueId> kids) const {
   const bool is_length = value.kind == ValueKind::Derived && IsLength(value.symbol()) && kids.size() == 1 && kids[0];
   if (!is_length || values_[kids[0].index].kind != ValueKind::Binary) return {};
-  const auto sum = Kids(kids[0]);
-  return sum.size() == 2 ? FilledUpTo(sum[0], sum[1]) : ValueId();
+  const auto [left, right] = OperandsOf(kids[0]);
+  return FilledUpTo(left, right);
 }
 
 bool ValueStore::IsKeyOfUnseen(const Value& value, const Value& mapping) const {
-  if (value.kind != ValueKind::Derived || value.symbol() != key_ || key_ == 0) return false;
+  if (key_ == 0 || !value.is_derived(key_)) return false;
   return mapping.kind != ValueKind::Derived || std::ranges::find(built_, mapping.symbol()) == built_.end();
 }
 
@@ -277,12 +277,10 @@ ValueId ValueStore::Str(NameId text) { return Make(Value::Str(text), {}); }
 ValueId ValueStore::OfGroup(knowledge::Coordinate coordinate, ValueId group) {
   const bool is_rank = coordinate == knowledge::Coordinate::GroupRank;
   const Value& value = values_[group.index];
-  const bool is_group = value.kind == ValueKind::Group;
-  if (is_group && value.group_kind() == GroupKind::AxisGroup) {
-    return Coordinate(is_rank ? knowledge::Coordinate::AxisRank : knowledge::Coordinate::AxisSize,
-                      value.axis());
+  if (value.is_group(GroupKind::AxisGroup)) {
+    return Coordinate(is_rank ? knowledge::Coordinate::AxisRank : knowledge::Coordinate::AxisSize, value.axis());
   }
-  if (value.kind == ValueKind::None || (is_group && value.group_kind() == GroupKind::World)) {
+  if (value.kind == ValueKind::None || value.is_group(GroupKind::World)) {
     return Coordinate(is_rank ? knowledge::Coordinate::Rank : knowledge::Coordinate::WorldSize);
   }
   const Axes axes = is_rank ? Axes::Of(Axis::Global) : Axes{};
@@ -333,11 +331,10 @@ ValueId ValueStore::Derived(uint32_t symbol, std::span<const ValueId> kids, Axes
 ValueId ValueStore::UnknownMember(uint32_t symbol, ValueId object) {
   const Value& of = values_[object.index];
   if (of.kind == ValueKind::Select && !of.mark) {
-    const std::vector<ValueId> kids(Kids(object).begin(), Kids(object).end());
-    if (values_[kids[2].index].kind == ValueKind::None) return UnknownMember(symbol, kids[1]);
-    if (values_[kids[1].index].kind == ValueKind::None) return UnknownMember(symbol, kids[2]);
-    const ValueId then_value = UnknownMember(symbol, kids[1]);
-    return Select(kids[0], then_value, UnknownMember(symbol, kids[2]));
+    const Arms arms = ArmsOf(object);
+    if (values_[arms.else_value.index].kind == ValueKind::None) return UnknownMember(symbol, arms.then_value);
+    if (values_[arms.then_value.index].kind == ValueKind::None) return UnknownMember(symbol, arms.else_value);
+    return OfArms(object, [&](ValueId arm) { return UnknownMember(symbol, arm); });
   }
   return MakeMarked(Value::Derived(symbol, {}, 0, DerivedKind::Member), MarkOf(symbol, {&object, 1}), {&object, 1});
 }
@@ -369,7 +366,7 @@ ValueId ValueStore::Not(ValueId id) {
   const Value& value = values_[id.index];
   if (IsConstant(value) && value.kind != ValueKind::Str) return Bool(!Truth(value));
   if (IsAlwaysTrue(value.kind) || HasItems(value)) return false_;
-  if (value.is_not()) return Kids(id)[0];
+  if (value.is_not()) return OperandOf(id);
   return Make(Value::Unary(ir::UnaryOp::Not), {&id, 1});
 }
 
@@ -398,9 +395,9 @@ ValueId ValueStore::CompareChosen(ir::CompareOp op, ValueId left, ValueId right)
   const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot || op == ir::CompareOp::Eq ||
                            op == ir::CompareOp::NotEq;
   if (!is_identity || !IsConstant(values_[right.index]) || values_[left.index].kind != ValueKind::Select) return {};
-  const std::vector<ValueId> kids(Kids(left).begin(), Kids(left).end());
-  const ValueId then_value = Under(kids[0], true, Compare(op, kids[1], right));
-  const ValueId else_value = Under(kids[0], false, Compare(op, kids[2], right));
+  const Arms arms = ArmsOf(left);
+  const ValueId then_value = Under(arms.condition, true, Compare(op, arms.then_value, right));
+  const ValueId else_value = Under(arms.condition, false, Compare(op, arms.else_value, right));
   // Where neither arm is None by itself the choice is one of values, not of presence.
   const bool is_presence = values_[right.index].kind == ValueKind::None;
   const auto may_be_there = [&](ValueId answer) {
@@ -408,7 +405,7 @@ ValueId ValueStore::CompareChosen(ir::CompareOp op, ValueId left, ValueId right)
     return is_open || answer == Bool(op == ir::CompareOp::IsNot || op == ir::CompareOp::NotEq);
   };
   if (is_presence && then_value != else_value && may_be_there(then_value) && may_be_there(else_value)) return {};
-  return Select(kids[0], then_value, else_value);
+  return Select(arms.condition, then_value, else_value);
 }
 
 ValueId ValueStore::Compare(ir::CompareOp op, ValueId left, ValueId right) {
@@ -461,9 +458,8 @@ ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
   }
   // What is asked together with its opposite.
   for (const ValueId kid : kept) {
-    const Value& value = values_[kid.index];
-    const bool is_not = value.is_not();
-    if (is_not && std::ranges::find(kept, Kids(kid)[0]) != kept.end()) return Bool(!is_and);
+    const bool is_not = values_[kid.index].is_not();
+    if (is_not && std::ranges::find(kept, OperandOf(kid)) != kept.end()) return Bool(!is_and);
   }
   if (kept.empty()) return kids.empty() ? Bool(is_and) : kids.back();
   if (kept.size() == 1) return kept[0];
@@ -485,7 +481,7 @@ std::optional<bool> ValueStore::InJob(ValueId condition) const {
       if (value.coordinate() == knowledge::Coordinate::Distributed || IsText(value)) return true;
       return std::nullopt;
     case ValueKind::Unary: {
-      const std::optional<bool> inner = InJob(Kids(condition)[0]);
+      const std::optional<bool> inner = InJob(OperandOf(condition));
       if (!value.is_not() || !inner) return std::nullopt;
       return !*inner;
     }
@@ -500,9 +496,10 @@ std::optional<bool> ValueStore::InJob(ValueId condition) const {
       }
       return all_known ? std::optional<bool>(is_and) : std::nullopt;
     }
-    case ValueKind::Compare:
-      return CompareInJob(value.compare_op(), values_[Kids(condition)[0].index],
-                          values_[Kids(condition)[1].index]);
+    case ValueKind::Compare: {
+      const auto [left, right] = OperandsOf(condition);
+      return CompareInJob(value.compare_op(), values_[left.index], values_[right.index]);
+    }
     default:
       return std::nullopt;
   }
@@ -521,9 +518,9 @@ std::optional<bool> ValueStore::Decides(ValueId condition, bool holds, ValueId o
 ValueId ValueStore::Under(ValueId condition, bool holds, ValueId arm) const {
   if (const auto truth = Decides(condition, holds, arm)) return Bool(*truth);
   if (values_[arm.index].kind != ValueKind::Select) return arm;
-  const auto kids = Kids(arm);
-  const auto truth = Decides(condition, holds, kids[0]);
-  return truth ? kids[*truth ? 1 : 2] : arm;
+  const Arms arms = ArmsOf(arm);
+  const auto truth = Decides(condition, holds, arms.condition);
+  return !truth ? arm : *truth ? arms.then_value : arms.else_value;
 }
 
 ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_value) {
@@ -537,9 +534,7 @@ ValueId ValueStore::Select(ValueId condition, ValueId then_value, ValueId else_v
   if (IsAlwaysTrue(test.kind) || HasItems(test)) return then_value;
   if (then_value == true_ && else_value == false_) return condition;
   if (then_value == false_ && else_value == true_) return Not(condition);
-  if (test.is_not()) {
-    return Select(Kids(condition)[0], else_value, then_value);
-  }
+  if (test.is_not()) return Select(OperandOf(condition), else_value, then_value);
   const ValueId kids[] = {condition, then_value, else_value};
   const MarkId mark = MarkOfEither(values_[then_value.index].mark, values_[else_value.index].mark);
   return MakeMarked(Value::Logical(ValueKind::Select), mark, kids);
@@ -557,11 +552,8 @@ void ValueStore::SetOperations(const Operations& operations, base::Interner& nam
 
 ValueId ValueStore::Element(ValueId sequence, ValueId round) {
   constexpr size_t kMostAlternatives = 6;
-  const std::vector<ValueId> items(Kids(sequence).begin(), Kids(sequence).end());
-  if (values_[sequence.index].kind == ValueKind::Select) {
-    const ValueId then_value = Element(items[1], round);
-    return Select(items[0], then_value, Element(items[2], round));
-  }
+  if (values_[sequence.index].kind == ValueKind::Select) return OfArms(sequence, [&](ValueId arm) { return Element(arm, round); });
+  const auto items = Kids(sequence);
   const bool is_known = values_[sequence.index].kind == ValueKind::Tuple && !items.empty() && items.size() <= kMostAlternatives;
   if (!is_known) {
     const ValueId parts[] = {sequence, round};
@@ -587,12 +579,12 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
   if (held.is_dict(DictKind::Places) && key.kind == ValueKind::Int) {
     const int64_t position = *key.integer();
     const int32_t count = held.kid_count / 2;
-    if (position < count && position >= -count) return kids[2 * ((position + count) % count) + 1];
+    if (position < count && position >= -count) return ItemsOf(container)[(position + count) % count].value;
   }
   if ((held.is_dict(DictKind::Items) || held.is_dict(DictKind::Keywords)) && key.kind == ValueKind::Str) {
-    for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-      if (kids[i] == index) return kids[i + 1];
-    }
+    const Items items = ItemsOf(container);
+    const size_t place = items.PlaceOf(index);
+    if (place < items.size()) return items[place].value;
   }
   if (held.is_derived(DerivedKind::Each) && key.kind == ValueKind::Int) return kids[0];
   return {};
@@ -600,10 +592,14 @@ ValueId ValueStore::KnownItem(ValueId container, ValueId index) const {
 
 ValueId ValueStore::KnownAttribute(ValueId object, NameId name) const {
   const Value& held = values_[object.index];
-  if (held.kind != ValueKind::Dict || (!held.is_dict(DictKind::Attributes) && !held.is_dict(DictKind::Places)) || !name) return {};
-  const auto kids = Kids(object);
-  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-    if (values_[kids[i].index].name() == name) return kids[i + 1];
+  if ((!held.is_dict(DictKind::Attributes) && !held.is_dict(DictKind::Places)) || !name) return {};
+  return ValueNamed(ItemsOf(object), name);
+}
+
+// The value under a key that is a text.
+ValueId ValueStore::ValueNamed(const Items& items, NameId name) const {
+  for (const Item item : items) {
+    if (values_[item.key.index].name() == name) return item.value;
   }
   return {};
 }
@@ -634,15 +630,14 @@ bool ValueStore::IsAgreed(ValueId number, int depth) const {
 
 // `items + [None] * (most - len(items))`: `most`, if the ranks agreed on it, as it is then the greatest of their lengths.
 ValueId ValueStore::FilledUpTo(ValueId items, ValueId filling) const {
-  const auto is = [&](ValueId id, ir::BinaryOp op) { return values_[id.index].kind == ValueKind::Binary && values_[id.index].binary_op() == op; };
+  const auto is = [&](ValueId id, ir::BinaryOp op) { return values_[id.index].is_binary(op); };
   if (!is(filling, ir::BinaryOp::Mul)) return {};
-  const auto repeated = Kids(filling);
-  const bool is_one = values_[repeated[0].index].kind == ValueKind::Tuple && values_[repeated[0].index].kid_count == 1;
-  if (!is_one || !is(repeated[1], ir::BinaryOp::Sub)) return {};
-  const auto missing = Kids(repeated[1]);
-  const Value& length = values_[missing[1].index];
-  const bool is_of_items = length.kind == ValueKind::Derived && IsLength(length.symbol()) && Kids(missing[1])[0] == items;
-  return is_of_items && IsAgreed(missing[0]) ? missing[0] : ValueId();
+  const auto [filler, times] = OperandsOf(filling);
+  const bool is_one = values_[filler.index].kind == ValueKind::Tuple && values_[filler.index].kid_count == 1;
+  if (!is_one || !is(times, ir::BinaryOp::Sub)) return {};
+  const auto [most, length] = OperandsOf(times);
+  const bool is_length = values_[length.index].kind == ValueKind::Derived && IsLength(values_[length.index].symbol());
+  return is_length && Kids(length)[0] == items && IsAgreed(most) ? most : ValueId();
 }
 
 ValueId ValueStore::World() {
@@ -664,7 +659,7 @@ ValueId ValueStore::WithAxes(ValueId id, Axes axes) {
   if (IsConstant(value) || value.kind == ValueKind::Param) return Derived(kVariesSymbol, {&id, 1}, axes);
   Value wider = value;
   wider.axes = wider.axes | axes;
-  const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  const auto kids = Kids(id);
   return Make(wider, kids);
 }
 
@@ -675,7 +670,7 @@ ValueId ValueStore::WithMark(ValueId id, MarkId mark) {
     return MakeMarked(Value::Derived(kVariesSymbol), mark, {&id, 1});
   }
   marked.mark = mark;
-  const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
+  const auto kids = Kids(id);
   return Make(marked, kids);
 }
 
@@ -694,11 +689,8 @@ ValueId ValueStore::NewTensor(uint32_t symbol, ValueId sizes, ValueId type) {
 ValueId ValueStore::OfType(ValueId id, ValueId type) {
   if (!id) return id;
   const Value value = values_[id.index];
-  const std::vector<ValueId> kids(Kids(id).begin(), Kids(id).end());
-  if (IsNewTensor(id)) return NewTensor(value.symbol(), kids[0], type);
-  if (value.kind != ValueKind::Select) return id;
-  const ValueId then_value = OfType(kids[1], type);
-  return Select(kids[0], then_value, OfType(kids[2], type));
+  if (IsNewTensor(id)) return NewTensor(value.symbol(), Kids(id)[0], type);
+  return value.kind == ValueKind::Select ? OfArms(id, [&](ValueId arm) { return OfType(arm, type); }) : id;
 }
 
 ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const ValueId> arguments, Memo& memo) {
@@ -718,6 +710,13 @@ ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const Valu
   const ValueId result = Rebuild(value, kids);
   memo.emplace(id.index, result);
   return result;
+}
+
+PartialCall ValueStore::PartialOf(ValueId id) const {
+  assert(values_[id.index].kind == ValueKind::Partial && !values_[id.index].is_generator());
+  const auto bound = Kids(id).subspan(1);
+  const bool has_keywords = !bound.empty() && bound.back() && values_[bound.back().index].is_dict(DictKind::Keywords);
+  return {FirstOf(id), bound.first(bound.size() - (has_keywords ? 1 : 0)), has_keywords ? bound.back() : ValueId()};
 }
 
 void ValueStore::NoteClosed(ValueId closed, ValueId open) {
@@ -827,7 +826,7 @@ ValueId ValueStore::SameObject(Value instance, ValueId meant) {
   instance = PlainInstance(instance);
   if (value.kind == ValueKind::Instance) {
     if (!value.is_same_object()) return value.kid_count > 0 ? meant : Make(instance, {});
-    meant = Kids(meant)[0];
+    meant = MeantBy(meant);
   }
   if (!has_param(meant) && values_[meant.index].kind != ValueKind::Select) return Make(instance, {});
   instance.op_ = 1;
@@ -843,21 +842,13 @@ ValueId ValueStore::ListsOfGroups(ValueId group) const {
 ValueId ValueStore::KnownField(ValueId object, NameId name) const {
   const Value& held = values_[object.index];
   if (held.kind != ValueKind::Instance || held.is_same_object() || !name) return {};
-  const auto kids = Kids(object);
-  for (size_t i = 0; i + 1 < kids.size(); i += 2) {
-    if (values_[kids[i].index].name() == name) return kids[i + 1];
-  }
-  return {};
+  return ValueNamed(ItemsOf(object), name);
 }
 
 ValueId ValueStore::Field(uint32_t symbol, ValueId object, ValueId usual) {
-  if (values_[object.index].kind == ValueKind::Instance && values_[object.index].is_same_object()) object = Kids(object)[0];
+  if (values_[object.index].is_same_object()) object = MeantBy(object);
   if (const ValueId known = KnownField(object, OperationOf(symbol))) return known;
-  if (values_[object.index].kind == ValueKind::Select) {
-    const std::vector<ValueId> kids(Kids(object).begin(), Kids(object).end());
-    const ValueId then_value = Field(symbol, kids[1], usual);
-    return Select(kids[0], then_value, Field(symbol, kids[2], usual));
-  }
+  if (values_[object.index].kind == ValueKind::Select) return OfArms(object, [&](ValueId arm) { return Field(symbol, arm, usual); });
   const ValueKind kind = values_[object.index].kind;
   if (kind == ValueKind::Instance || !has_param(object)) return usual;
   const ValueId kids[] = {object, usual};

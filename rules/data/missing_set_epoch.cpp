@@ -107,8 +107,7 @@ class Epochs {
 
   // Not what is known to be something else: a model, an object of the project that has no such method, what a type of Python makes.
   bool MayBeSampler(ValueId value) const {
-    const base::NameId made_by = context_.values[value].kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(context_.values[value])
-                                                                                   : base::NameId();
+    const base::NameId made_by = context_.facts.values_store.DerivedBy(value);
     const bool is_of_python = made_by && context_.program.text(made_by).starts_with("builtins.");
     return !variation::IsConstant(context_.values[value]) && !is_of_python && !LacksSetEpoch(value) && !context_.values.IsA(value, "torch.nn.Module");
   }

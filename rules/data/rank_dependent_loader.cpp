@@ -29,7 +29,7 @@ bool DiffersByRank(const Context& context, ValueId value) {
 // One arm for some ranks and another for the rest, whatever the numbers are.
 bool IsChosenByRank(const Context& context, ValueId value) {
   if (context.facts.values_store[value].kind != ValueKind::Select) return false;
-  return DiffersByRank(context, context.facts.values_store.Kids(value)[0]);
+  return DiffersByRank(context, context.facts.values_store.ArmsOf(value).condition);
 }
 
 // A share of the data on some ranks, and all of it on the others: `DistributedSampler(data) if rank == 0 else None`.

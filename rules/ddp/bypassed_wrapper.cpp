@@ -397,7 +397,7 @@ class Backward {
   bool MayBeDataParallel(ValueId value) const {
     return std::ranges::any_of(context_.values.Leaves(value), [&](ValueId leaf) {
       const variation::Value& node = context_.values[leaf];
-      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
+      const base::NameId name = context_.facts.values_store.DerivedBy(node);
       const std::string_view text = name ? context_.program.text(name) : std::string_view();
       return text == "torch.nn.DataParallel" || text == "torch.nn.parallel.DataParallel" || context_.values.IsA(leaf, "torch.nn.DataParallel");
     });

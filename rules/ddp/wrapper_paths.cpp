@@ -90,7 +90,7 @@ bool WrapperPaths::IsOneQuestion(ValueId a, ValueId b) const {
 
 base::NameId WrapperPaths::OperationOf(ValueId value) const {
   const variation::Value& node = context_.values[value];
-  return node.kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
+  return context_.facts.values_store.DerivedBy(node);
 }
 
 bool WrapperPaths::ComesFromCallers(binding::FuncId function, uint32_t param, const Wrappings& wrappings, int depth) const {

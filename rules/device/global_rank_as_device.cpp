@@ -75,7 +75,7 @@ class RankDevices {
     return context_.values.AnyPart(ordinal, [&](variation::ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
       if (node.kind != variation::ValueKind::Binary || node.binary_op() != ir::BinaryOp::Mod) return false;
-      return context_.values.Int(context_.facts.values_store.Kids(part)[1]).has_value();
+      return context_.values.Int(context_.facts.values_store.OperandsOf(part).right).has_value();
     });
   }
 

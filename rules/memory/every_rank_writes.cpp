@@ -216,7 +216,7 @@ class Writers {
   // `args.output`, `config["output"]`.
   bool IsSetting(ValueId value) const {
     const variation::Value& node = context_.values[value];
-    const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
+    const base::NameId name = context_.facts.values_store.DerivedBy(node);
     const auto kids = context_.facts.values_store.Kids(value);
     if (!name) return node.kind == variation::ValueKind::Object || (node.kind == variation::ValueKind::Derived && kids.empty());
     const bool is_item = context_.program.text(name) == "[]" && kids.size() == 2 && context_.values[kids[1]].kind == variation::ValueKind::Str;

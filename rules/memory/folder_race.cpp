@@ -47,7 +47,7 @@ class FolderRaces {
     const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.file_uses.paths().Resolved(use.value, use.frame));
     return std::ranges::any_of(leaves, [&](variation::ValueId leaf) {
       const variation::Value& node = context_.facts.values_store[leaf];
-      const base::NameId made_by = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
+      const base::NameId made_by = context_.facts.values_store.DerivedBy(node);
       const std::string_view name = made_by ? context_.program.text(made_by) : std::string_view();
       return name.ends_with("dirname") || name.ends_with("parent");
     });

@@ -113,7 +113,7 @@ bool SharedPaths::HoldsItem(const FileUse& use) const {
   return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
     return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[context_.file_uses.paths().Resolved(part, use.frame)];
-      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
+      const base::NameId name = context_.facts.values_store.DerivedBy(node);
       return name && context_.program.text(name) == "element";
     });
   });

@@ -264,7 +264,7 @@ class Checkpoints {
   bool IsState(variation::ValueId value) const {
     return context_.values.AnyPart(value, [&](variation::ValueId part) {
       const variation::Value& node = context_.values[part];
-      const base::NameId name = node.kind == variation::ValueKind::Derived ? context_.facts.values_store.OperationOf(node) : base::NameId();
+      const base::NameId name = context_.facts.values_store.DerivedBy(node);
       return name && context_.program.text(name).ends_with("state_dict");
     });
   }

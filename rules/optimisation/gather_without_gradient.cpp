@@ -69,7 +69,7 @@ class GatheredFeatures {
       bool holds = guard.holds;
       if (!test) return false;
       if (context_.values[test].is_not()) {
-        test = context_.facts.values_store.Kids(test)[0];
+        test = context_.facts.values_store.OperandOf(test);
         holds = !holds;
       }
       return !holds && context_.facts.values_store.IsMode(test);

@@ -61,9 +61,9 @@ class Averages {
     ValueId quotient;
     context_.values.AnyPart(backward.receiver, [&](ValueId part) {
       const variation::Value& node = context_.facts.values_store[part];
-      const bool is_division = node.kind == ValueKind::Binary && node.binary_op() == ir::BinaryOp::Div;
-      const bool is_share = is_division && IsWorldSize(context_.facts.values_store.Kids(part)[1]);
-      if (is_share && !IsCount(context_.facts.values_store.Kids(part)[0])) quotient = part;
+      const bool is_division = node.is_binary(ir::BinaryOp::Div);
+      const bool is_share = is_division && IsWorldSize(context_.facts.values_store.OperandsOf(part).right);
+      if (is_share && !IsCount(context_.facts.values_store.OperandsOf(part).left)) quotient = part;
       return quotient.has_value();
     });
     if (!quotient || IsSummedUp(backward.receiver)) return;

@@ -98,7 +98,7 @@ class Steps {
     return !context_.values.AnyPart(steps, [&](ValueId part) {
       const variation::Value& value = context_.facts.values_store[part];
       if (value.kind == ValueKind::Coordinate || value.kind == ValueKind::Object) return true;
-      const base::NameId made_by = value.kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(value) : base::NameId();
+      const base::NameId made_by = context_.facts.values_store.DerivedBy(value);
       return made_by && context_.program.text(made_by).ends_with("len");
     });
   }
@@ -108,7 +108,7 @@ class Steps {
     const ir::Module& module = context_.program.modules[module_id];
     return context_.values.AnyPart(steps, [&](ValueId part) {
       const variation::Value& value = context_.facts.values_store[part];
-      const base::NameId option = value.kind == ValueKind::Derived ? context_.facts.values_store.OperationOf(value) : base::NameId();
+      const base::NameId option = context_.facts.values_store.DerivedBy(value);
       return option && std::ranges::any_of(module.stmts, [&](const ir::Stmt& stmt) {
         if (stmt.kind != ir::StmtKind::Assign) return false;
         const ValueId stored = context_.facts.value(module_id, ir::AssignedOf(stmt));
