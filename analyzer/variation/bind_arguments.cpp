@@ -53,14 +53,13 @@ std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId re
   for (const CallArgument& arg : args) {
     if (arg.kind == ir::ArgKind::Positional && !open) bind_positional(arg.value);
     if (arg.kind == ir::ArgKind::DoubleStar) {
-      std::optional<std::vector<ValueId>> handed_on = KnownItems(arg.value);
+      std::optional<std::vector<Item>> handed_on = containers_.KnownItems(arg.value);
       if (!handed_on) handed_on = HandedOn(arg);
       if (!handed_on && OwnerOfFields(arg.value)) fields = &arg;
       handed_on_whole = is_first && !handed_on && arg.value == OwnKeywords() ? arg.value : ValueId();
       is_first = false;
       open = open || !handed_on;
-      for (size_t i = 0; handed_on && i + 1 < handed_on->size(); i += 2)
-        bind_keyword(store_[(*handed_on)[i]].name(), (*handed_on)[i + 1]);
+      for (const Item& item : handed_on.value_or(std::vector<Item>())) bind_keyword(store_[item.key].name(), item.value);
     }
     if (arg.kind == ir::ArgKind::Star) {
       const ValueId known = LookThrough(tables_, arg.value);
@@ -161,22 +160,23 @@ ValueId FunctionEvaluator::OwnKeywords() {
 ValueId FunctionEvaluator::UnknownKeywords() { return store_.Symbol(tables_.NameSymbol("**"), {}); }
 
 // `def resnet50(**options): return ResNet(**options)`: the keywords of the one call of this function, if there is but
-// one, as key, value, key, value.
-std::optional<std::vector<ValueId>> FunctionEvaluator::HandedOn(const CallArgument& arg) {
+// one.
+std::optional<std::vector<Item>> FunctionEvaluator::HandedOn(const CallArgument& arg) {
   // Something may have been added.
   if (!OwnKeywords() || arg.value != OwnKeywords()) return std::nullopt;
   const ValueId passed = tables_.ReadParam(id_, static_cast<uint32_t>(function_.params.size() - 1));
   if (!passed || store_[passed].kind != ValueKind::Dict) return std::nullopt;
-  return std::vector<ValueId>(store_.Kids(passed).begin(), store_.Kids(passed).end());
+  std::vector<Item> items;
+  for (const Item item : store_.ItemsOf(passed)) items.push_back(item);
+  return items;
 }
 
 // `options["lr"]` in `def train(**options)`, where there is but one call of this function; none if it does not pass that.
 ValueId FunctionEvaluator::KeywordPassed(ir::ExprId options, ValueId value, ValueId key) {
   const auto passed = HandedOn({.kind = ir::ArgKind::DoubleStar, .keyword = {}, .expr = options, .value = value});
-  for (size_t i = 0; passed && i + 1 < passed->size(); i += 2) {
-    if ((*passed)[i] == key) return (*passed)[i + 1];
-  }
-  return {};
+  if (!passed) return {};
+  const auto item = std::ranges::find(*passed, key, &Item::key);
+  return item == passed->end() ? ValueId() : item->value;
 }
 
 }  // namespace allranks::variation

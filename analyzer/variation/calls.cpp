@@ -381,8 +381,8 @@ ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgum
   // `os.environ["RANK"].strip()`
   if (is("strip") && args.empty() && variation::IsText(store_[object])) return object;
   if (!is("get") || args.empty()) return DerivedCall(store_[callee].symbol(), object, args);
-  if (const ValueId item = store_[args[0].value].kind == ValueKind::Str ? ItemIn(object, args[0].value) : ValueId()) return item;
-  return DerivedCall(store_[callee].symbol(), WithKey(object, args[0].value, false), args);
+  if (const ValueId item = store_[args[0].value].kind == ValueKind::Str ? containers_.ItemIn(object, args[0].value) : ValueId()) return item;
+  return DerivedCall(store_[callee].symbol(), containers_.WithKey(object, args[0].value, false), args);
 }
 
 // `url.startswith("env://")`: of a text whose beginning is known, whatever follows (`f"file:///tmp/{time()}"`).
@@ -413,16 +413,17 @@ ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::spa
 
 // `**options`, where the items of the dictionary are known.
 void FunctionEvaluator::BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound) {
-  std::optional<std::vector<ValueId>> known = KnownItems(options.value, false);
+  std::optional<std::vector<Item>> known = containers_.KnownItems(options.value, false);
   if (!known) known = HandedOn(options);
   // `**{**more, "async_op": True}`: what is said is said, whatever else there is.
-  const bool is_display = !known && options.value && store_[options.value].kind == ValueKind::Dict;
-  if (is_display) known.emplace(store_.Kids(options.value).begin(), store_.Kids(options.value).end());
-  const std::vector<ValueId> items = known.value_or(std::vector<ValueId>());
-  for (size_t i = 0; i + 1 < items.size(); i += 2) {
-    if (!items[i] || store_[items[i]].kind != ValueKind::Str) continue;
-    const auto param = std::ranges::find(entry.params, store_[items[i]].name());
-    if (param != entry.params.end()) bound[param - entry.params.begin()] = items[i + 1];
+  if (!known && options.value && store_[options.value].kind == ValueKind::Dict) {
+    known.emplace();
+    for (const Item item : store_.ItemsOf(options.value)) known->push_back(item);
+  }
+  for (const Item& item : known.value_or(std::vector<Item>())) {
+    if (!item.key || store_[item.key].kind != ValueKind::Str) continue;
+    const auto param = std::ranges::find(entry.params, store_[item.key].name());
+    if (param != entry.params.end()) bound[param - entry.params.begin()] = item.value;
   }
 }
 
@@ -480,7 +481,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     if (!target.expr) continue;
     const ValueId stored = YieldValue(site, entry, yield, bound, receiver, args);
     // The library gets the memory of a container, not the container.
-    if (target.value && IsContainer(Container(target.value))) Refill(target.expr, stored);
+    if (target.value && containers_.IsContainer(containers_.Itself(target.value))) Refill(target.expr, stored);
     else Store(target.expr, stored);
   }
   if (handle) StoreHandle(entry, handle, args);
@@ -647,7 +648,7 @@ ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& e
     if (!is_shared) result = store_.WithAxes(result, yield.axes);
   }
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
-  if (entry.joins_sizes && first && !yield.mark && HoldsRagged(first)) return store_.WithMark(store_.WithAxes(result, store_.axes(first)), tables_.RaggedMark());
+  if (entry.joins_sizes && first && !yield.mark && containers_.HoldsRagged(first)) return store_.WithMark(store_.WithAxes(result, store_.axes(first)), tables_.RaggedMark());
   return yield.mark ? store_.WithMark(result, yield.mark) : result;
 }
 
@@ -825,10 +826,10 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   const std::string_view text = Text(name);
   const ValueId first = args.empty() ? ValueId::None() : args[0].value;
   if (text == "builtins.dict") {
-    const auto items = ItemsGiven(args);
-    if (!items || items->size() > kMostItemKids) return std::nullopt;
+    const auto items = containers_.ItemsGiven(args);
+    if (!items || 2 * items->size() > kMostItemKids) return std::nullopt;
     ValueId made = store_.Make(Value::Dict(), {});
-    for (size_t i = 0; i + 1 < items->size(); i += 2) made = WithItem(made, (*items)[i], (*items)[i + 1]);
+    for (const Item& item : *items) made = containers_.WithItem(made, item);
     return made;
   }
   if (text == "os.environ.get" || text == "os.getenv") {
@@ -867,7 +868,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "vars") return Member(site, first, Intern(kFieldTable));
   if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
-  if (builtin == "len" && IsContainer(Container(first))) return Iterate(args[0].expr, Container(first)).trip_count;
+  if (builtin == "len" && containers_.IsContainer(containers_.Itself(first))) return Iterate(args[0].expr, containers_.Itself(first)).trip_count;
   const Axes of_ranks = Without(store_.axes(first), knowledge::kSoftAxes);
   if (builtin == "len" && !of_ranks.empty() && EqualShares(tables_).IsAsLong(first)) {
     return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);

@@ -208,7 +208,11 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
       func_(tables.program.funcs[function]),
       module_(tables.program.module_of(function)),
       function_(tables.program.function(function)),
-      scope_(tables.ScopeOf(function)) {}
+      scope_(tables.ScopeOf(function)),
+      containers_(tables, module_.language),
+      chosen_(tables, containers_),
+      broadcasts_(tables, containers_),
+      yields_(tables) {}
 
 void FunctionEvaluator::Run() {
   env_.slots.resize(scope_.names.size());
@@ -219,7 +223,7 @@ void FunctionEvaluator::Run() {
   }
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();
-  facts_.yields = CountOfYields();
+  facts_.yields = yields_.Count(containers_, function_exit_axes_);
   facts_.stored = StoredValues();
   NoteFieldsMade();
   tables_.effects[id_.index] = LeftBehind();
@@ -244,12 +248,7 @@ void FunctionEvaluator::Run() {
 }
 
 ValueId FunctionEvaluator::ReturnValue() {
-  if (function_.is_generator) {
-    if (yielded_.empty()) return store_.NoneValue();
-    return std::ranges::all_of(yielded_, [&](ValueId value) { return value == yielded_[0]; })
-               ? yielded_[0]
-               : store_.Derived(tables_.NameSymbol("yield"), yielded_);
-  }
+  if (function_.is_generator) return yields_.ItemValue();
   if (returns_.empty()) return store_.NoneValue();
   return ValueOfPaths(returns_, env_.reachable ? store_.NoneValue() : ValueId::None());
 }

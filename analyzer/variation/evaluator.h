@@ -11,8 +11,12 @@
 #include <vector>
 
 #include "analyzer/ir/overwritten.h"
+#include "analyzer/variation/broadcasts.h"
+#include "analyzer/variation/chosen_items.h"
+#include "analyzer/variation/containers.h"
 #include "analyzer/variation/effects.h"
 #include "analyzer/variation/tables.h"
+#include "analyzer/variation/yields.h"
 
 namespace allranks::variation {
 
@@ -63,22 +67,9 @@ struct BrokenOff {
   std::vector<ValueId> slots;
 };
 
-// A variable before a root sent it to the others.
-struct Broadcast {
-  ValueId before;
-  ValueId root;
-};
-
 struct Iteration {
   ValueId element;
   ValueId trip_count;
-};
-
-struct CallArgument {
-  ir::ArgKind kind = ir::ArgKind::Positional;
-  NameId keyword;
-  ir::ExprId expr;
-  ValueId value;
 };
 
 // Values of a callee in terms of the caller: its parameters, and those of the functions around it, replaced. Much is the same in
@@ -103,18 +94,6 @@ class CallSubstitution {
   ValueStore::Memo memo_;
 };
 
-// What is taken out of a container: the item at a place or under a key, an item by what it is, the last one, or all.
-enum class Removal : uint8_t { At, Item, Last, All };
-
-// The operation of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
-// of one list that all ranks share decide, of that list, its variable and the condition.
-constexpr std::string_view kComprehended = "for";
-// So many are its kids where it is of one list.
-constexpr size_t kKnownParts = 5;
-// Items of a sequence of which a loop over it takes one of those; of more it takes something of them all.
-constexpr size_t kMostItemsApart = 6;
-// Keys and values of a dictionary that is known by its items: a value has no more than 255 kids.
-constexpr size_t kMostItemKids = 128;
 constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
 
 class FunctionEvaluator {
@@ -123,7 +102,7 @@ class FunctionEvaluator {
   void Run();
 
  private:
-  // statements.cpp
+  // statements.cpp, container_changes.cpp
   void EvalBlock(ir::BlockId block);
   void EvalStmt(ir::StmtId stmt);
   void EvalIf(const ir::Stmt& stmt);
@@ -155,47 +134,24 @@ class FunctionEvaluator {
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
-  bool IsContainer(ValueId value);
-  bool IsRepeated(ValueId value) const;
-  ValueId ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often);
   bool IsChangedOnce(ir::ExprId target);
-  ValueId WithKey(ValueId container, ValueId key, bool is_there);
-  ValueId ItemIn(ValueId container, ValueId key);
   ValueId Condition(ir::ExprId asked);
-  ValueId HasItems(ValueId value, bool is_choice = false, int depth = 0);
   void TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure = true);
-  ValueId WithoutItem(ValueId container, Removal removal, ValueId which);
-  std::optional<size_t> PlaceOfKey(std::span<const ValueId> kids, ValueId key, Removal removal) const;
-  std::optional<size_t> PlaceOfItem(std::span<const ValueId> items, ValueId which, Removal removal) const;
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
   void Mutate(ir::ExprId target, ValueId item, bool is_list = false);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
   bool PutDefault(ir::ExprId target, std::span<const CallArgument> args);
-  ValueId HasKey(ValueId container, ValueId key);
-  bool IsTableOfSettings(ValueId known, ValueId key);
-  std::optional<std::vector<ValueId>> ItemsGiven(std::span<const CallArgument> args);
   bool PutAllIn(ir::ExprId target, std::span<const CallArgument> args);
-  bool HoldsRagged(ValueId value, int depth = 0);
-  bool TakesKey(ValueId dictionary, ValueId key, bool is_once);
-  ValueId WithItem(ValueId dictionary, ValueId key, ValueId item);
-  std::optional<std::vector<ValueId>> KnownItems(ValueId dictionary, bool has_all = true, int depth = 0);
   NameId ItemName(ValueId key);
-  std::optional<uint32_t> PlaceOf(ValueId dictionary, ValueId key) const;
   void Refill(ir::ExprId target, ValueId item);
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
-  ValueId Container(ValueId value);
   ValueId Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets);
   void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
-  ValueId Joined(ValueId condition, ValueId then_value, ValueId else_value);
-  bool IsBroadcastOf(ValueId condition, ValueId received, ValueId sent);
-  ValueId LengthOn(ValueId rank, ValueId container);
-  std::optional<bool> RankTest(ValueId condition, ValueId rank) const;
   void NoteParamMadeUniform(uint32_t slot);
   void MergeArms(ValueId condition, Env then_env, Env else_env);
   void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
   void NoteYield(ValueId value, bool is_one);
-  ValueId CountOfYields();
   ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
   ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();
@@ -241,8 +197,6 @@ class FunctionEvaluator {
   ValueId EvalCompare(const ir::Expr& expr);
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);
-  ValueId PairOf(ValueId container);
-  ValueId ViewedPart(std::string_view view, ValueId dictionary);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
   ValueId DictionaryOfFew(const ir::Expr& expr);
   ValueId ListOfFew(const ir::Expr& expr);
@@ -380,7 +334,7 @@ class FunctionEvaluator {
 
   // bind_arguments.cpp
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
-  std::optional<std::vector<ValueId>> HandedOn(const CallArgument& arg);
+  std::optional<std::vector<Item>> HandedOn(const CallArgument& arg);
   ValueId KeywordPassed(ir::ExprId options, ValueId value, ValueId key);
   ValueId OwnKeywords();
   ValueId UnknownKeywords();
@@ -395,12 +349,6 @@ class FunctionEvaluator {
   ValueId OwnerOfTable(ir::ExprId table);
   bool PutFields(ir::ExprId table, std::span<const CallArgument> args);
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
-  ValueId PickedFromTable(ValueId dictionary, ValueId key);
-  ValueId ChosenBy(ValueId container, ValueId key);
-  bool AddItems(ValueId container, ValueId key, std::vector<ValueId>& items, int depth = 0);
-  bool IsOneObject(ValueId item);
-  ValueId OneOfItems(ValueId container, ValueId key);
-  ValueId OneOf(std::span<const ValueId> callables, ValueId key);
   ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp
@@ -411,8 +359,6 @@ class FunctionEvaluator {
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);
   ValueId Viewed(ir::ExprId site, ValueId container);
-  ValueId PartsOf(ValueId dictionary, std::string_view view);
-  bool AreConstants(ValueId sequence) const;
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
@@ -428,10 +374,7 @@ class FunctionEvaluator {
   Iteration IterateDerived(ir::ExprId site, ValueId iterable);
   Iteration IterateGrown(ir::ExprId site, ValueId container);
   Iteration IterateSelect(ir::ExprId site, ValueId iterable);
-  bool IsEmpty(ValueId value) const;
-  ValueId Count(std::span<const ValueId> decided_by);
   ValueId Bound(ir::ExprId site, ValueId number);
-  Axes AxesOfCount(ValueId iterable) const;
   Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
 
   // What a callee yields and does to its arguments.
@@ -454,6 +397,10 @@ class FunctionEvaluator {
   const ir::Module& module_;
   const ir::Function& function_;
   const Scope& scope_;
+  const Containers containers_;
+  const ChosenItems chosen_;
+  Broadcasts broadcasts_;
+  Yields yields_;
   FunctionFacts facts_;
   Env env_;
   std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
@@ -464,17 +411,11 @@ class FunctionEvaluator {
   std::vector<Effects> left_;           // by return
   size_t statement_path_ = 0;           // of `path_`: how long it was where the statement at hand begins
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
-  std::vector<ValueId> yielded_;        // of a generator
-  std::vector<ValueId> yields_;         // by place of a `yield`: how often it is come to, 0 or 1
-  bool counts_yields_ = true;           // whether that is all of them
-  bool yields_by_param_ = false;        // what is passed decides whether one of them is come to
-  std::vector<ValueId> yielded_as_often_;  // by place of a `yield` that ranks may get to a different number of times
   std::vector<BrokenOff> broken_off_;   // of the loop at hand, in the round at hand
   size_t loop_path_ = 0;                // of `path_`: how long it was where the loop at hand begins
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left
   Axes round_exit_axes_;                // of those under which a round of it is cut short
   Axes function_exit_axes_;
-  std::unordered_map<ValueId, Broadcast> broadcasts_;  // by what the variable is afterwards
   std::unordered_map<ValueId, ValueId> made_as_;  // of objects as they were at a call: as they were made
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
   std::vector<std::pair<ValueId, ValueId>> going_through_;  // variables of the loops and comprehensions around, each with its sequence

@@ -131,7 +131,7 @@ ValueId FunctionEvaluator::EvalItems(ir::ExprId, const ir::Expr& expr) {
 ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const ValueId held = Eval(ir::ObjectOf(expr));
   const ValueId index = Eval(ir::IndexOf(expr));
-  const ValueId object = WithKey(held, index, true);
+  const ValueId object = containers_.WithKey(held, index, true);
   const ValueId known = LookThrough(tables_, object);
   const Value& container = store_[known];
   const Value& key = store_[index];
@@ -144,10 +144,10 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
   if (const ValueId passed = KeywordPassed(ir::ObjectOf(expr), held, index)) return passed;
-  if (const ValueId item = ItemIn(known, index)) return item;
-  if (const ValueId chosen = ChosenBy(known, index)) return chosen;
-  if (const ValueId picked = PickedFromTable(known, index)) return picked;
-  if (const ValueId one = OneOfItems(known, index)) return one;
+  if (const ValueId item = containers_.ItemIn(known, index)) return item;
+  if (const ValueId chosen = chosen_.ChosenBy(known, index)) return chosen;
+  if (const ValueId picked = chosen_.OneOfTable(known, index)) return picked;
+  if (const ValueId one = module_.language == ir::Language::Python ? chosen_.OneOfAdded(known, index) : ValueId()) return one;
   // A pointer to an object is the object: `comms[i]` of an array of communicators, too.
   const bool is_object = container.kind == ValueKind::Group || container.kind == ValueKind::Instance;
   if (is_object && module_.language != ir::Language::Python) return known;
@@ -167,7 +167,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
     const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = ir::IndexOf(expr), .value = index};
     return CallKnown(id, entry, holder, {&argument, 1});
   }
-  if (IsTableOfSettings(known, index)) {
+  if (containers_.IsTableOfSettings(known, index)) {
     const NameId member = ItemName(index);
     if (const ValueId* kept = HeapValue(object, member)) return *kept;
     const ValueId assigned = tables_.Read(TableId::LooseFields, func_.module.index, member.index);
@@ -198,8 +198,8 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     const bool is_identity = comparison.op == ir::CompareOp::Is || comparison.op == ir::CompareOp::IsNot;
     const bool is_membership = comparison.op == ir::CompareOp::In || comparison.op == ir::CompareOp::NotIn;
     const ValueId operand = Eval(comparison.operand);
-    const ValueId right = is_membership ? WithKey(operand, left, false) : operand;
-    const ValueId has_key = is_membership ? HasKey(right, left) : ValueId();
+    const ValueId right = is_membership ? containers_.WithKey(operand, left, false) : operand;
+    const ValueId has_key = is_membership ? containers_.HasKey(right, left) : ValueId();
     ValueId part = !has_key ? store_.Compare(comparison.op, left, right)
                    : comparison.op == ir::CompareOp::In ? has_key : store_.Not(has_key);
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
@@ -252,7 +252,7 @@ ValueId FunctionEvaluator::ListOfFew(const ir::Expr& expr) {
   const auto kind = static_cast<ir::ComprehensionKind>(expr.op);
   if (kind == ir::ComprehensionKind::Dict || clauses.size() != 1 || clauses.front().conditions.count != 0) return {};
   const ValueId source = LookThrough(tables_, Eval(clauses.front().iter));
-  if (store_[source].kind != ValueKind::Tuple || store_[source].kid_count > kMostItems || !AreConstants(source)) return {};
+  if (store_[source].kind != ValueKind::Tuple || store_[source].kid_count > kMostItems || !containers_.AreConstants(source)) return {};
   const auto each = store_.Kids(source);
   facts_.trip_counts.emplace_back(clauses.front().iter, store_.Int(static_cast<int64_t>(each.size())));
   const size_t extra_size = env_.extra.size();
@@ -327,7 +327,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   const bool is_of_items = is_of_one && (store_.Mentions(element, variable) || store_.Mentions(condition, variable));
   std::vector<ValueId> kids = {element};
   if (is_of_items && store_.axes(list).empty()) kids.insert(kids.end(), {list, variable, condition});
-  kids.push_back(Count(count));
+  kids.push_back(containers_.Count(count));
   ValueId value = store_.Derived(tables_.NameSymbol(kComprehended), kids);
   const bool is_counted = count.size() == 1;
   const bool is_of_each = ir::ClausesOf(module_, expr).size() == 1 && variable && element && taken.empty() && !store_.Mentions(element, variable);

@@ -18,7 +18,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   const ValueId known = LookThrough(tables_, iterable);
   const Value value = store_[known];
   // What each caller lists: `for key in keys: os.environ.get(key)`.
-  if (store_[iterable].kind == ValueKind::Param && AreConstants(known)) {
+  if (store_[iterable].kind == ValueKind::Param && containers_.AreConstants(known)) {
     const ValueId element = store_.Element(iterable, store_.Symbol(Site(site, SiteUse::Which), {}));
     return {element, store_.Derived(tables_.NameSymbol(kRounds), {&iterable, 1})};
   }
@@ -26,8 +26,8 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
     const Iteration inner = IterateTuple(site, known);
     return value.is_set() && value.kid_count > 1 ? InHashOrder(inner) : inner;
   }
-  if (const ValueId keys = PartsOf(known, "keys")) return IterateTuple(site, keys);
-  if (IsRepeated(known)) return {store_.Kids(store_.OperandsOf(known).left)[0], store_.OperandsOf(known).right};
+  if (const ValueId keys = containers_.PartsOf(known, "keys")) return IterateTuple(site, keys);
+  if (containers_.IsRepeated(known)) return {store_.Kids(store_.OperandsOf(known).left)[0], store_.OperandsOf(known).right};
   if (value.is_generator()) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
   if (value.kind == ValueKind::Select) return IterateSelect(site, known);
@@ -87,17 +87,6 @@ ValueId FunctionEvaluator::InOrder(ValueId value) {
   return is_call && kids.size() == 1 ? InOrder(kids[0]) : value;
 }
 
-// A list of numbers or texts, or one of several such lists.
-bool FunctionEvaluator::AreConstants(ValueId sequence) const {
-  if (store_[sequence].kind == ValueKind::Select) {
-    const Arms arms = store_.ArmsOf(sequence);
-    return AreConstants(arms.then_value) && AreConstants(arms.else_value);
-  }
-  const auto kids = store_.Kids(sequence);
-  return store_[sequence].kind == ValueKind::Tuple && !kids.empty() &&
-         std::ranges::all_of(kids, [&](ValueId item) { return IsConstant(store_[item]); });
-}
-
 // One element stands for all; which one it is in an iteration is the same on all ranks.
 Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
   const auto items = store_.Kids(tuple);
@@ -113,33 +102,10 @@ Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
   return {element, store_.Int(static_cast<int64_t>(items.size()))};
 }
 
-// In a loop, as where each rank yields its share, which places it gets to says little of how many items come out of all rounds.
+// In a loop, or in a part of a statement, a `yield` may be come to more than once or not at all.
 void FunctionEvaluator::NoteYield(ValueId value, bool is_one) {
-  yielded_.push_back(value);
-  // The number of items is the number of places that are come to, unless one of them is in a loop.
-  if (!is_one || !trips_.empty() || WithinStatement()) counts_yields_ = false;
-  else yields_.push_back(store_.Select(PathCondition(), store_.Int(1), store_.Int(0)));
-  const ValueId how_often = is_one && trips_.empty() ? HowOften() : ValueId();
-  yields_by_param_ = yields_by_param_ || (how_often && store_.has_param(how_often));
-  const bool may_differ = how_often && !store_.axes(how_often).empty();
-  if (may_differ && std::ranges::find(yielded_as_often_, how_often) == yielded_as_often_.end()) yielded_as_often_.push_back(how_often);
-}
-
-// How many items a generator yields where ranks may get different numbers: what a rank's own data says of it, as of any
-// number of items, is the same on all.
-ValueId FunctionEvaluator::CountOfYields() {
-  constexpr size_t kMostPlaces = 8;
-  Axes axes;
-  for (const ValueId how_often : yielded_as_often_) axes = axes | store_.axes(how_often);
-  if (yielded_as_often_.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
-  const bool is_counted = counts_yields_ && !yields_.empty() && yields_.size() <= kMostPlaces && function_exit_axes_.empty();
-  if (is_counted && (yields_by_param_ || !yielded_as_often_.empty())) {
-    ValueId count = yields_.front();
-    for (size_t i = 1; i < yields_.size(); ++i) count = store_.Binary(ir::BinaryOp::Add, count, yields_[i]);
-    return count;
-  }
-  if (yielded_as_often_.empty()) return {};
-  return Count(yielded_as_often_);
+  const bool is_once = is_one && trips_.empty();
+  yields_.Note(value, is_once && !WithinStatement() ? PathCondition() : ValueId(), is_once ? HowOften() : ValueId());
 }
 
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {
@@ -212,9 +178,10 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   }
   if (is(kGrown)) return IterateGrown(site, iterable);
   if (is(kShrunk)) {
-    const Iteration whole = Iterate(site, kids[0]);
-    const ValueId counts[] = {whole.trip_count, kids[2]};
-    return {kids[1] ? store_.WithAxes(whole.element, store_.axes(kids[1])) : whole.element, Count(counts)};
+    const Change change = containers_.ChangeOf(iterable);
+    const Iteration whole = Iterate(site, change.before);
+    const ValueId counts[] = {whole.trip_count, change.how_often};
+    return {change.item ? store_.WithAxes(whole.element, store_.axes(change.item)) : whole.element, containers_.Count(counts)};
   }
   if (is(kRefilled)) {
     const ValueId item = store_.Derived(tables_.NameSymbol("element"), {&iterable, 1});
@@ -224,12 +191,12 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const Axes taken = is(kComprehended) && kids.size() == kKnownParts ? store_.axes(kids[3]) : Axes{};
   const bool is_of_rank = !taken.empty() && (taken & knowledge::kSoftAxes).empty();
   if (is_of_rank) return {kids[0], store_.Derived(tables_.NameSymbol("builtins.len"), {&iterable, 1})};
-  if (is(kComprehended)) return {kids[0], Count({&kids.back(), 1})};
+  if (is(kComprehended)) return {kids[0], containers_.Count({&kids.back(), 1})};
   for (const std::string_view view : {"keys", "values", "items"}) {
     if (!is(view) || kids.size() != 1) continue;
     const ValueId known = LookThrough(tables_, kids[0]);
-    if (const ValueId parts = PartsOf(known, view)) return IterateTuple(site, parts);
-    if (const ValueId part = ViewedPart(view, known)) return {part, Iterate(site, known).trip_count};
+    if (const ValueId parts = containers_.PartsOf(known, view)) return IterateTuple(site, parts);
+    if (const ValueId part = containers_.ViewedPart(view, known)) return {part, Iterate(site, known).trip_count};
   }
   if (is("items") && kids.size() == 1) {
     const Iteration inner = Iterate(site, Viewed(site, kids[0]));
@@ -259,71 +226,20 @@ ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
   return KnownMember(known, Intern("__iter__")) ? Unseen(site) : container;
 }
 
-// The pairs that a comprehension collects, of a key and a value as those of a dictionary are; none of anything else.
-ValueId FunctionEvaluator::PairOf(ValueId container) {
-  const Value& known = store_[container];
-  if (!known.is_derived(tables_.NameSymbol(kComprehended)) || known.kid_count == 0) return {};
-  const ValueId pair = store_.Kids(container)[0];
-  return store_[pair].kind == ValueKind::Tuple && store_[pair].kid_count == 2 ? pair : ValueId::None();
-}
-
-// What `{name: loader_of(name) for name in names}.values()` yields: of a pair that a comprehension collects its key, its value or both. Only
-// dictionaries have such views.
-ValueId FunctionEvaluator::ViewedPart(std::string_view view, ValueId dictionary) {
-  const ValueId pair = PairOf(dictionary);
-  if (!pair) return {};
-  return view == "items" ? pair : store_.Kids(pair)[view == "keys" ? 0 : 1];
-}
-
-// The keys, values or items of a dictionary display all of whose keys are seen; none of anything else. Keys are what
-// they are, whatever is stored under them.
-ValueId FunctionEvaluator::PartsOf(ValueId dictionary, std::string_view view) {
-  if (store_[dictionary].kind != ValueKind::Dict || store_[dictionary].kid_count == 0) return {};
-  std::vector<ValueId> parts;
-  for (const auto [key, value] : store_.ItemsOf(dictionary)) {
-    // `**other`
-    if (store_[key].kind == ValueKind::None) return {};
-    const ValueId item[] = {key, value};
-    parts.push_back(view == "keys" ? key : view == "values" ? value : store_.Tuple(item));
-  }
-  return store_.Tuple(parts);
-}
-
-// `[]`, `{}`, or nothing to loop over at all.
-bool FunctionEvaluator::IsEmpty(ValueId value) const {
-  const Value& known = store_[value];
-  const bool is_display = known.kind == ValueKind::Tuple || known.kind == ValueKind::Dict;
-  return known.kind == ValueKind::None || (is_display && known.kid_count == 0);
-}
-
 // A list that started with known items, mostly none, and had others added.
 Iteration FunctionEvaluator::IterateGrown(ir::ExprId site, ValueId container) {
-  const ValueId before = store_.Kids(container)[0];
-  const ValueId added = store_.Kids(container)[1];
-  const ValueId how_often = store_.Kids(container)[2];
-  if (IsEmpty(LookThrough(tables_, before))) return {added, Count({&how_often, 1})};
+  const auto [before, added, how_often] = containers_.ChangeOf(container);
+  if (containers_.IsEmpty(LookThrough(tables_, before))) return {added, containers_.Count({&how_often, 1})};
   const Iteration first = Iterate(site, before);
   const ValueId counts[] = {first.trip_count, how_often};
-  return {store_.Select(store_.Symbol(Site(site), {}), added, first.element), Count(counts)};
-}
-
-Axes FunctionEvaluator::AxesOfCount(ValueId iterable) const {
-  const bool ragged = store_[iterable].mark && store_[iterable].mark == tables_.RaggedMark();
-  const Axes axes = store_.axes(iterable);
-  return ragged ? axes : Without(axes, knowledge::kSoftAxes);
-}
-
-ValueId FunctionEvaluator::Count(std::span<const ValueId> decided_by) {
-  Axes axes;
-  for (const ValueId value : decided_by) axes = axes | store_.axes(value);
-  return store_.Counted(tables_.NameSymbol("builtins.len"), decided_by, axes);
+  return {store_.Select(store_.Symbol(Site(site), {}), added, first.element), containers_.Count(counts)};
 }
 
 // One of two, decided before the loop: an empty list yields nothing to look at.
 Iteration FunctionEvaluator::IterateSelect(ir::ExprId site, ValueId iterable) {
   const Arms arms = store_.ArmsOf(iterable);
   const auto of_arm = [&](ValueId arm) {
-    return IsEmpty(arm) ? Iteration{ValueId::None(), store_.Int(0)} : Iterate(site, arm);
+    return containers_.IsEmpty(arm) ? Iteration{ValueId::None(), store_.Int(0)} : Iterate(site, arm);
   };
   const Iteration then_part = of_arm(arms.then_value);
   const Iteration else_part = of_arm(arms.else_value);
@@ -351,7 +267,7 @@ ValueId FunctionEvaluator::Bound(ir::ExprId site, ValueId number) {
   const bool is_length = value.kind == ValueKind::Derived && store_.IsLength(value.symbol()) && value.kid_count == 1;
   if (!is_length) return number;
   const ValueId counted = store_.Kids(number)[0];
-  const Axes own = AxesOfCount(counted);
+  const Axes own = containers_.AxesOfCount(counted);
   if (store_.has_param(counted)) return store_.Derived(tables_.NameSymbol(kRounds), {&counted, 1});
   return own == value.axes ? number : store_.Symbol(Site(site, SiteUse::Value, 1), own);
 }
@@ -361,7 +277,7 @@ ValueId FunctionEvaluator::Bound(ir::ExprId site, ValueId number) {
 Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
   const ValueId kids[] = {iterable};
   const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
-  const Axes own = AxesOfCount(iterable);
+  const Axes own = containers_.AxesOfCount(iterable);
   if (!own.empty() && EqualShares(tables_).IsAsLong(iterable)) return {element, store_.Symbol(Site(site, SiteUse::Value, 1), {})};
   if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol(kRounds), kids)};
   const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);

@@ -180,7 +180,7 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
     if (!a || !b) {
       env_.slots[i] = store_.WithAxes(a ? a : b, store_.axes(condition));
     } else {
-      env_.slots[i] = Joined(condition, a, b);
+      env_.slots[i] = broadcasts_.Joined(condition, a, b);
     }
   }
   for (const HeapEntry& entry : then_env.heap) {
@@ -215,80 +215,6 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
     const auto held = [&](ValueId content) { return content ? content : ParamValue(id_, i); };
     other.content = store_.Select(condition, held(passed.content), held(other.content));
   }
-}
-
-// After a broadcast what the others take out of the container is what the root had put in:
-// `if rank != 0: stop = box[0]`.
-ValueId FunctionEvaluator::Joined(ValueId condition, ValueId then_value, ValueId else_value) {
-  if (IsBroadcastOf(condition, then_value, else_value)) return then_value;
-  if (IsBroadcastOf(store_.Not(condition), else_value, then_value)) return else_value;
-  return store_.Select(condition, then_value, else_value);
-}
-
-// Whether `received`, which a rank has where `condition` holds, is what the root sent of its own `sent`.
-bool FunctionEvaluator::IsBroadcastOf(ValueId condition, ValueId received, ValueId sent) {
-  if (IsRepeated(received)) {
-    const ValueId count = store_.OperandsOf(received).right;
-    const auto told = broadcasts_.find(count);
-    const ValueId length = told == broadcasts_.end() ? ValueId() : LengthOn(told->second.root, sent);
-    return length && IsBroadcastOf(condition, count, length);
-  }
-  const Value& value = store_[received];
-  const bool is_item = value.is_derived(tables_.NameSymbol("[]")) &&
-                       store_[store_.Kids(received)[1]].kind == ValueKind::Int;
-  const auto broadcast = broadcasts_.find(is_item ? store_.Kids(received)[0] : received);
-  if (broadcast == broadcasts_.end() || RankTest(condition, broadcast->second.root) != false) return false;
-  // `box = [value]` on the root, `[None]` elsewhere.
-  const auto on_root = [&](ValueId value_there) {
-    while (store_[value_there].kind == ValueKind::Select) {
-      const Arms arms = store_.ArmsOf(value_there);
-      const std::optional<bool> holds = RankTest(arms.condition, broadcast->second.root);
-      if (!holds) break;
-      value_there = *holds ? arms.then_value : arms.else_value;
-    }
-    return value_there;
-  };
-  const auto is_sent_by = [&](const Broadcast& other) {
-    ValueId content = on_root(other.before);
-    if (is_item) {
-      const auto index = static_cast<uint32_t>(*store_[store_.Kids(received)[1]].integer());
-      if (store_[content].kind != ValueKind::Tuple || index >= store_[content].kid_count) return false;
-      content = store_.Kids(content)[index];
-    }
-    return on_root(content) == on_root(sent);
-  };
-  // The root may send from the other arm: `if rank == 0: box = [x]; broadcast(box)`, `else: box = [None]; broadcast(box); x = box[0]`.
-  return std::ranges::any_of(broadcasts_, [&](const auto& other) {
-    return other.second.root == broadcast->second.root && is_sent_by(other.second);
-  });
-}
-
-// How many items a container has on that rank; none if that is not known.
-ValueId FunctionEvaluator::LengthOn(ValueId rank, ValueId container) {
-  const ValueId known = Container(container);
-  if (IsRepeated(known)) return store_.OperandsOf(known).right;
-  if (store_[known].kind == ValueKind::Select) {
-    const Arms arms = store_.ArmsOf(known);
-    const std::optional<bool> holds = RankTest(arms.condition, rank);
-    return holds ? LengthOn(rank, *holds ? arms.then_value : arms.else_value) : ValueId();
-  }
-  const auto kids = store_.Kids(known);
-  const bool is_grown = store_[known].is_derived(tables_.NameSymbol(kGrown));
-  return is_grown && IsEmpty(LookThrough(tables_, kids[0])) ? Count({&kids[2], 1}) : ValueId();
-}
-
-// What a test that tells one rank from all others is on that rank; none for other conditions.
-std::optional<bool> FunctionEvaluator::RankTest(ValueId condition, ValueId rank) const {
-  const Value& value = store_[condition];
-  if (value.is_not()) {
-    const std::optional<bool> inner = RankTest(store_.OperandOf(condition), rank);
-    return inner ? std::optional<bool>(!*inner) : std::nullopt;
-  }
-  if (!value.is_equality()) return std::nullopt;
-  const auto [left, right] = store_.OperandsOf(condition);
-  const auto is_rank = [&](ValueId side) { return IsCoordinate(store_[side], knowledge::Coordinate::Rank); };
-  const bool asks_for_it = (is_rank(left) && right == rank) || (is_rank(right) && left == rank);
-  return asks_for_it ? std::optional<bool>(value.is_compare(ir::CompareOp::Eq)) : std::nullopt;
 }
 
 // The error that a handler is for struck somewhere in the body: its variables are those before it or any later ones.
@@ -754,7 +680,7 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) 
           if (is_captured_) tables_.Record(TableId::Captured, id_.index, name.index, after);
           const bool is_passed = slot->second < env_.passed.size() && !env_.passed[slot->second].is_rebound;
           if (is_passed && env_.passed[slot->second].content) env_.passed[slot->second].content = after;
-          if (root) broadcasts_[after] = {.before = before, .root = root};
+          if (root) broadcasts_.Note(before, after, root);
         }
       }
       break;

@@ -75,6 +75,11 @@ constexpr std::string_view kGrown = "[+]";
 constexpr std::string_view kShrunk = "[-]";
 // That of a container with other items at places that it had, of the container and of such items.
 constexpr std::string_view kRefilled = "[=]";
+// That of a comprehension: of its element, of what decides how many there are as the last, and between them, where items
+// of one list that all ranks share decide, of that list, its variable and the condition.
+constexpr std::string_view kComprehended = "for";
+// So many are its kids where it is of one list.
+constexpr size_t kKnownParts = 5;
 // That of how often a loop over a container runs.
 constexpr std::string_view kRounds = "rounds";
 
