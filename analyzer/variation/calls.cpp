@@ -3,7 +3,6 @@
 #include "analyzer/base/option_attribute.h"
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
-#include "analyzer/variation/group_behind.h"
 
 namespace allranks::variation {
 namespace {
@@ -202,7 +201,7 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
     }
     case ValueKind::Derived:
       if (value.symbol() == tables_.NameSymbol("collections.namedtuple")) {
-        if (const ValueId made = MakeNamedTuple(site, known, args)) return made;
+        if (const ValueId made = built_ins_.NamedTuple(Site(site), known, args)) return made;
       }
       break;
     default:
@@ -371,44 +370,29 @@ void FunctionEvaluator::StoreThroughAddresses(std::span<const CallArgument> args
   }
 }
 
+// `SimpleNamespace(rank=rank)`, `Point(x, y)` of `Point = namedtuple("Point", ["x", "y"])`; none of anything else.
+std::optional<ValueId> FunctionEvaluator::MadeObject(ir::ExprId site, std::string_view name, std::span<const CallArgument> args) {
+  const bool is_named = std::ranges::all_of(args, [](const CallArgument& arg) { return arg.kind == ir::ArgKind::Keyword && arg.value; });
+  if ((name != "types.SimpleNamespace" && name != "argparse.Namespace") || !is_named || args.size() > kMostItemKids) return std::nullopt;
+  std::vector<ValueId> kids;
+  for (const CallArgument& arg : args) kids.insert(kids.end(), {store_.Str(arg.keyword), arg.value});
+  const ValueId made = store_.Make(Value::Dict(DictKind::Attributes, Site(site)), kids);
+  std::erase_if(env_.heap, [&](const HeapEntry& entry) { return IsKnownByAttributes(entry.object) && store_[entry.object].symbol() == store_[made].symbol(); });
+  return made;
+}
+
 // A method of an object is one function of it, not two.
 ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgument> args) {
   const bool is_method = callee && store_[callee].kind == ValueKind::Derived && store_[callee].kid_count == 1;
-  if (!is_method) return DerivedCall(tables_.NameSymbol("()"), callee, args);
+  if (!is_method) return DerivedCall(store_, tables_.NameSymbol("()"), callee, args);
   const ValueId object = store_.Kids(callee)[0];
   const auto is = [&](std::string_view method) { return store_[callee].is_derived(tables_.NameSymbol(method)); };
-  if (is("startswith") && args.size() == 1) return StartsWith(object, args[0].value);
+  if (is("startswith") && args.size() == 1) return built_ins_.StartsWith(object, args[0].value);
   // `os.environ["RANK"].strip()`
   if (is("strip") && args.empty() && variation::IsText(store_[object])) return object;
-  if (!is("get") || args.empty()) return DerivedCall(store_[callee].symbol(), object, args);
+  if (!is("get") || args.empty()) return DerivedCall(store_, store_[callee].symbol(), object, args);
   if (const ValueId item = store_[args[0].value].kind == ValueKind::Str ? containers_.ItemIn(object, args[0].value) : ValueId()) return item;
-  return DerivedCall(store_[callee].symbol(), containers_.WithKey(object, args[0].value, false), args);
-}
-
-// `url.startswith("env://")`: of a text whose beginning is known, whatever follows (`f"file:///tmp/{time()}"`).
-ValueId FunctionEvaluator::StartsWith(ValueId text, ValueId prefix) {
-  const auto kids = store_.Kids(text);
-  const bool is_sum = store_[text].is_binary(ir::BinaryOp::Add);
-  const bool is_format = store_[text].is_derived(tables_.NameSymbol("f-string"));
-  if (store_[text].kind == ValueKind::Select) return store_.OfArms(text, [&](ValueId arm) { return StartsWith(arm, prefix); });
-  const ValueId first = (is_sum || is_format) && !kids.empty() ? kids[0] : text;
-  if (store_[first].kind == ValueKind::Str && prefix && store_[prefix].kind == ValueKind::Str) {
-    const std::string_view begin = Text(store_[first].name());
-    const std::string_view wanted = Text(store_[prefix].name());
-    if (first == text || begin.size() >= wanted.size()) return store_.Bool(begin.starts_with(wanted));
-    if (!wanted.starts_with(begin)) return store_.False();
-  }
-  const ValueId parts[] = {text, prefix};
-  return store_.Derived(tables_.NameSymbol("startswith"), std::span(parts).first(prefix ? 2 : 1));
-}
-
-ValueId FunctionEvaluator::DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args) {
-  std::vector<ValueId> kids;
-  if (callee) kids.push_back(callee);
-  for (const CallArgument& arg : args) {
-    if (arg.value) kids.push_back(arg.value);
-  }
-  return store_.Derived(symbol, kids);
+  return DerivedCall(store_, store_[callee].symbol(), containers_.WithKey(object, args[0].value, false), args);
 }
 
 // `**options`, where the items of the dictionary are known.
@@ -448,6 +432,13 @@ std::vector<ValueId> FunctionEvaluator::BindKnown(const knowledge::Entry& entry,
   return bound;
 }
 
+// Some expressions that a member is read for stand nowhere in the text.
+LibraryCall FunctionEvaluator::CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
+                                      std::span<const CallArgument> args) {
+  const uint32_t symbol = site ? Site(site) : tables_.NameSymbol(entry.name);
+  return {.site = symbol, .entry = entry, .by_param = by_param, .receiver = receiver, .args = args, .around = going_through_};
+}
+
 ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_id, ValueId receiver,
                                      std::span<const CallArgument> args) {
   const knowledge::Entry& entry = knowledge_[entry_id];
@@ -458,18 +449,19 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     fact.entry = entry_id;
     fact.receiver = receiver;
   }
-  NoteProcessStart(entry, bound);
+  const LibraryCall call = CallOf(site, entry, bound, receiver, args);
+  NoteProcessStart(call);
   ValueId result;
   if (!entry.tuple.empty()) {
     std::vector<ValueId> parts;
     for (const knowledge::Yield& yield : entry.tuple) {
-      parts.push_back(YieldValue(site, entry, yield, bound, receiver, args));
+      parts.push_back(results_.Of(call, yield));
     }
     result = store_.Tuple(parts);
   } else {
-    result = YieldValue(site, entry, entry.yield, bound, receiver, args);
+    result = results_.Of(call, entry.yield);
   }
-  ApplyUniform(site, entry, bound, receiver, args, result);
+  ApplyUniform(site, call, result);
   for (const auto& [name, yield] : entry.stores) {
     const auto param = static_cast<size_t>(std::ranges::find(entry.params, name) - entry.params.begin());
     const auto keyword = std::ranges::find_if(args, [&](const CallArgument& arg) {
@@ -479,7 +471,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     if (!is_positional && keyword == args.end()) continue;
     const CallArgument& target = is_positional ? args[param] : *keyword;
     if (!target.expr) continue;
-    const ValueId stored = YieldValue(site, entry, yield, bound, receiver, args);
+    const ValueId stored = results_.Of(call, yield);
     // The library gets the memory of a container, not the container.
     if (target.value && containers_.IsContainer(containers_.Itself(target.value))) Refill(target.expr, stored);
     else Store(target.expr, stored);
@@ -504,281 +496,12 @@ void FunctionEvaluator::StoreHandle(const knowledge::Entry& entry, ValueId handl
   if (param < args.size() && args[param].kind == ir::ArgKind::Positional && args[param].expr) Store(args[param].expr, handle);
 }
 
-namespace {
-
-// The dimension of a mesh that a call names: `mesh.get_group("tp")`, `mesh["tp"].get_local_rank()`, or the only one there is.
-// None where no name is known.
-NameId MeshDimension(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
-  const ValueStore& store = tables.store;
-  const auto name_of = [&](ValueId value) {
-    return value && store[value].kind == ValueKind::Str ? store[value].name() : NameId::None();
-  };
-  const ValueId asked = by_param.empty() || !by_param[0] ? ValueId::None() : LookThrough(tables, by_param[0]);
-  if (const NameId name = name_of(asked)) return name;
-  if (!mesh || store[mesh].kind != ValueKind::Object) return NameId::None();
-  const auto made_with = store.Kids(mesh);
-  // What `mesh["tp"]` gives was made with the name alone, a whole mesh with device, sizes and names.
-  constexpr size_t kNames = 2;
-  if (made_with.size() == 1) return name_of(made_with[0]);
-  if (made_with.size() <= kNames || !made_with[kNames]) return NameId::None();
-  const ValueId names = LookThrough(tables, made_with[kNames]);
-  if (store[names].kind != ValueKind::Tuple) return NameId::None();
-  const auto dimensions = store.Kids(names);
-  const bool by_number = asked && store[asked].kind == ValueKind::Int;
-  const size_t index = by_number ? static_cast<size_t>(*store[asked].integer()) : 0;
-  return index < dimensions.size() && (by_number || dimensions.size() == 1) ? name_of(dimensions[index]) : NameId::None();
-}
-
-// The axis of the dimension that a call on a mesh names: `tp` is the one along which `tp_rank` counts.
-Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
-  const NameId name = MeshDimension(tables, by_param, mesh);
-  if (!name) return Axis::OtherMesh;
-  const std::string rank_name = std::string(tables.program.text(name)) + "_rank";
-  const knowledge::Hint* hint = tables.knowledge.FindHint(tables.program.names->Intern(rank_name));
-  const ValueId rank = hint == nullptr ? ValueId::None() : tables.HintValue(*hint);
-  const bool is_axis = rank && IsCoordinate(tables.store[rank], knowledge::Coordinate::AxisRank);
-  return is_axis ? tables.store[rank].axis() : Axis::OtherMesh;
-}
-
-}  // namespace
-
-ValueId FunctionEvaluator::YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
-                                      std::span<const ValueId> by_param, ValueId receiver,
-                                      std::span<const CallArgument> args) {
-  ValueId result;
-  switch (yield.kind) {
-    case knowledge::YieldKind::Formula:
-      result = FormulaValue(tables_, yield.formula, &entry, by_param, receiver);
-      if (store_[result].kind == ValueKind::Coordinate && store_[result].axis() == Axis::OtherMesh) {
-        const Axis axis = MeshAxis(tables_, by_param, receiver);
-        const auto coordinate = store_[result].coordinate();
-        // How many ranks there are along all dimensions, or along one of another name, is some number.
-        const bool is_any_size = coordinate == knowledge::Coordinate::AxisSize && axis == Axis::OtherMesh;
-        result = is_any_size ? store_.Symbol(Site(site), {}) : store_.Coordinate(coordinate, axis);
-      }
-      break;
-    case knowledge::YieldKind::Uniform: {
-      if (yield.shape) {
-        result = NewTensor(site, yield, args);
-        break;
-      }
-      // Without arguments every call gives the same answer.
-      const uint32_t symbol = args.empty() && !receiver ? tables_.NameSymbol(entry.name) : Site(site);
-      result = store_.Symbol(symbol, {});
-      break;
-    }
-    case knowledge::YieldKind::Varies: {
-      if (entry.of_one && !HasOneElement(args)) return DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
-      Axes axes;
-      for (const CallArgument& arg : args) axes = axes | (arg.value ? store_.axes(arg.value) : Axes{});
-      if (axes.empty() && !MadeToVary(entry, receiver)) {
-        const ValueId kids[] = {receiver, store_.Symbol(Site(site), {})};
-        result = store_.Derived(tables_.NameSymbol(entry.name), kids);
-        break;
-      }
-      const uint8_t flags = axes.empty() ? 0 : kOfArguments;
-      if (MadeToVary(entry, receiver)) axes = axes | yield.axes;
-      result = store_.Make(Value::Unknown(Site(site), axes, flags), {});
-      break;
-    }
-    case knowledge::YieldKind::Object:
-      result = MadeOver(entry, ObjectValue(yield.type, by_param, args), by_param);
-      // What waits for one operation does not wait for another.
-      if (entry.has_operation && entry.operation.always_async) result = MadeHere(result, site);
-      break;
-    case knowledge::YieldKind::Argument:
-      result = Text(yield.argument) == "self" ? receiver : ParamOf(entry, by_param, yield.argument);
-      // `x.half()`, `x.to(device)`: of a type that is the same wherever that is called like this.
-      if (entry.changes_type) result = store_.OfType(result, DerivedCall(tables_.NameSymbol(entry.name), {}, args));
-      break;
-    case knowledge::YieldKind::Copy: {
-      const ValueId copied = ParamOf(entry, by_param, yield.argument);
-      const bool is_object = copied && store_[copied].kind == ValueKind::Object;
-      if (is_object) result = MadeHere(copied, site);
-      break;
-    }
-    case knowledge::YieldKind::Arguments: {
-      std::vector<ValueId> parts;
-      for (const CallArgument& arg : args) {
-        if (arg.kind == ir::ArgKind::Positional) parts.push_back(ObjectValue(yield.type, {&arg.value, 1}, {}));
-      }
-      result = parts.size() == 1 ? parts[0] : store_.Tuple(parts);
-      break;
-    }
-    case knowledge::YieldKind::MadeWith:
-      result = MadeWith(receiver, yield.argument);
-      break;
-    case knowledge::YieldKind::Group:
-      if (yield.axis != Axis::OtherMesh) result = store_.AxisGroup(yield.axis);
-      // A dimension of another name is some group of this mesh, of which no more is known.
-      else if (const Axis axis = MeshAxis(tables_, by_param, receiver); axis != Axis::OtherMesh) result = store_.AxisGroup(axis);
-      break;
-    case knowledge::YieldKind::NewGroup: {
-      const ValueId ranks = ParamOf(entry, by_param, yield.argument);
-      const Value group = Value::Group(GroupKind::Created, Site(site));
-      const bool everyone = !ranks || store_[ranks].kind == ValueKind::None;
-      result = everyone ? store_.World() : store_.Make(group, RanksInLoops(ranks));
-      break;
-    }
-    case knowledge::YieldKind::SplitGroup: {
-      const ValueId color = yield.formula ? FormulaValue(tables_, yield.formula, &entry, by_param, receiver)
-                                          : ParamOf(entry, by_param, yield.argument);
-      const ValueId parent = GroupOf(entry, by_param, receiver);
-      if (yield.argument && color) result = GroupListing(site, LookThrough(tables_, color), parent);
-      if (result) break;
-      const ValueId kids[] = {parent, color ? color : store_.Int(0)};
-      result = store_.Make(Value::Group(GroupKind::Split, Site(site)), kids);
-      break;
-    }
-    case knowledge::YieldKind::SelfGroup:
-      result = store_.Make(Value::Group(GroupKind::Self), {});
-      break;
-    case knowledge::YieldKind::SubGroup:
-      result = SubGroup(site, entry, yield, by_param);
-      break;
-    case knowledge::YieldKind::None:
-      result = store_.NoneValue();
-      break;
-    case knowledge::YieldKind::Nothing:
-      break;
-  }
-  if (!result) {
-    result = DerivedCall(tables_.NameSymbol(entry.name), receiver, args);
-    const bool is_shared = std::ranges::any_of(args, [&](const CallArgument& arg) { return arg.value && IsShared(arg.value); });
-    if (!is_shared) result = store_.WithAxes(result, yield.axes);
-  }
-  const ValueId first = args.empty() ? ValueId::None() : args[0].value;
-  if (entry.joins_sizes && first && !yield.mark && containers_.HoldsRagged(first)) return store_.WithMark(store_.WithAxes(result, store_.axes(first)), tables_.RaggedMark());
-  return yield.mark ? store_.WithMark(result, yield.mark) : result;
-}
-
-ValueId FunctionEvaluator::MadeHere(ValueId object, ir::ExprId site) {
-  const Value made = store_[object];
-  if (made.kind != ValueKind::Object) return object;
-  const auto kids = store_.Kids(object);
-  return store_.Make(made.MadeAt(Site(site)), kids);
-}
-
-// `torch.zeros(2, 3, dtype=t)`, `torch.zeros((2, 3))`. How large it is where `*sizes` are passed is not known.
-ValueId FunctionEvaluator::NewTensor(ir::ExprId site, const knowledge::Yield& yield, std::span<const CallArgument> args) {
-  std::vector<ValueId> sizes;
-  ValueId type;
-  for (const CallArgument& arg : args) {
-    const bool is_size = arg.kind == ir::ArgKind::Positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == yield.shape);
-    if (arg.kind == ir::ArgKind::Star || arg.kind == ir::ArgKind::DoubleStar) return store_.Symbol(Site(site), {});
-    if (is_size) sizes.push_back(arg.value);
-    else if (arg.keyword == yield.element_type) type = arg.value;
-  }
-  return store_.NewTensor(Site(site), store_.Tuple(sizes), type);
-}
-
-// The ranks of a group, and what each loop around goes through whose variable they mention: it is one of a family (group_families.cpp).
-std::vector<ValueId> FunctionEvaluator::RanksInLoops(ValueId ranks) const {
-  std::vector<ValueId> kids = {ranks};
-  for (const auto& [variable, sequence] : going_through_) {
-    if (store_.Mentions(ranks, variable)) kids.insert(kids.end(), {variable, sequence});
-  }
-  return kids;
-}
-
-// The kids of such a group: the ranks it has, or the negation of the ranks it lacks; none if they are not known. Ranks of
-// a part of the job are not those of the job.
-ValueId FunctionEvaluator::SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
-                                    std::span<const ValueId> by_param) {
-  const Value group = Value::Group(GroupKind::Created, Site(site));
-  const ValueId parent = ParamOf(entry, by_param, yield.of);
-  const ValueId list = yield.argument ? ParamOf(entry, by_param, yield.argument) : ValueId();
-  const ValueId count = yield.argument ? ParamOf(entry, by_param, yield.count) : ValueId();
-  ValueId ranks;
-  if (list && count && parent && LookThrough(tables_, parent) == store_.World()) {
-    const ValueId known = LookThrough(tables_, list);
-    const auto items = store_.Kids(known);
-    const Value& number = store_[LookThrough(tables_, count)];
-    // `int root = 0; MPI_Group_incl(group, 1, &root, &part)`
-    const bool is_one = store_[known].kind == ValueKind::Int && number.count() == 1u;
-    if (is_one) ranks = store_.Tuple({&known, 1});
-    else if (store_[known].kind == ValueKind::Tuple && number.count() && *number.count() <= items.size()) {
-      ranks = store_.Tuple(std::vector<ValueId>(items.begin(), items.begin() + *number.count()));
-    }
-  }
-  if (!ranks) return store_.Make(group, {});
-  if (yield.is_rest) ranks = store_.Make(Value::Unary(ir::UnaryOp::Not), {&ranks, 1});
-  return store_.Make(group, {&ranks, 1});
-}
-
-// Whether it comes of something that could vary and was seen to be the same on all ranks: a batch of a loader without a sampler.
-bool FunctionEvaluator::IsShared(ValueId value, int depth) {
-  constexpr int kDeepest = 8;
-  const ValueId known = LookThrough(tables_, value);
-  if (!known || depth == kDeepest || !store_.axes(known).empty()) return false;
-  if ((store_[known].flags & kReduced) != 0) return true;
-  const NameId operation = store_.DerivedBy(known);
-  const knowledge::EntryId entry = operation ? knowledge_.FindEntry(operation) : knowledge::EntryId::None();
-  if (entry && !knowledge_[entry].varies_with.empty()) return true;
-  const auto kids = store_.Kids(known);
-  return std::ranges::any_of(kids, [&](ValueId kid) { return kid && IsShared(kid, depth + 1); });
-}
-
-// A tensor that is spread over a mesh, with the group that shares it as the last thing it is made of: the dimension of the
-// mesh, if it has one of a known name. What it takes to bring it together, its ranks do together.
-ValueId FunctionEvaluator::MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param) {
-  const knowledge::ClassId class_id = knowledge_.FindClass(store_[object].name());
-  const bool is_over_mesh = entry.operation.has_fixed_axis && entry.operation.axis == Axis::OtherMesh;
-  if (!is_over_mesh || !class_id || !knowledge_[class_id].is_tensor) return object;
-  ValueId group = store_.Make(Value::Group(GroupKind::Unknown), by_param);
-  for (const ValueId given : by_param) {
-    const ValueId mesh = given ? LookThrough(tables_, given) : ValueId();
-    if (!mesh || store_[mesh].kind != ValueKind::Object) continue;
-    if (const Axis axis = MeshAxis(tables_, {}, mesh); axis != Axis::OtherMesh) group = store_.AxisGroup(axis);
-  }
-  std::vector<ValueId> parts(store_.Kids(object).begin(), store_.Kids(object).end());
-  parts.push_back(group);
-  return store_.Make(Value::Object(store_[object].name()), parts);
-}
-
-// An object of a class of the knowledge base, or of the project where the project defines that class itself.
-ValueId FunctionEvaluator::ObjectValue(NameId type, std::span<const ValueId> by_param,
-                                       std::span<const CallArgument> args) {
-  std::vector<ValueId> kids(by_param.begin(), by_param.end());
-  if (kids.empty()) {
-    for (const CallArgument& arg : args) kids.push_back(arg.value);
-  }
-  while (!kids.empty() && !kids.back()) kids.pop_back();
-  return store_.Make(Value::Object(type), kids);
-}
-
-ValueId FunctionEvaluator::ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name) {
-  const auto param = std::ranges::find(entry.params, name);
-  if (param == entry.params.end()) return ValueId::None();
-  return by_param[param - entry.params.begin()];
-}
-
-ValueId FunctionEvaluator::GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param,
-                                   ValueId receiver) {
-  const ValueId group = ParamOf(entry, by_param, entry.operation.group_param);
-  if (group && store_[group].kind != ValueKind::None) return GroupBehind(knowledge_, store_, LookThrough(tables_, group));
-  if (entry.operation.has_fixed_axis) return store_.AxisGroup(entry.operation.axis);
-  const ValueId own = receiver ? GroupBehind(knowledge_, store_, receiver) : ValueId::None();
-  if (own && store_[own].kind == ValueKind::Group) return own;
-  return store_.World();
-}
-
-// The axes along which a group's members differ, and so along which its collectives make values equal.
-Axes FunctionEvaluator::SpannedBy(ValueId group) {
-  const Value& value = store_[group];
-  if (!value.is_group(GroupKind::AxisGroup)) return kAllAxes;
-  const auto axis = value.axis();
-  const Axes own = Axes::Of(axis) | knowledge::kSurroundings;
-  return axis == Axis::DataParallel ? own | Axes::Of(Axis::Data) : own;
-}
-
-void FunctionEvaluator::ApplyUniform(ir::ExprId site, const knowledge::Entry& entry,
-                                     std::span<const ValueId> by_param, ValueId receiver,
-                                     std::span<const CallArgument> args, ValueId& result) {
+void FunctionEvaluator::ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result) {
+  const knowledge::Entry& entry = call.entry;
   // Off the root of a reduce or gather the value is what it was.
   if (entry.makes_uniform.empty() || entry.uniform_on_root_only) return;
-  const Axes lost = SpannedBy(GroupOf(entry, by_param, receiver));
-  const ValueId root = ParamOf(entry, by_param, entry.operation.root_param);
+  const Axes lost = SpannedBy(store_, GroupOf(tables_, call));
+  const ValueId root = call.Passed(entry.operation.root_param);
   for (const NameId name : entry.makes_uniform) {
     if (Text(name) == "return") {
       result = UniformResult(site, result, lost);
@@ -788,7 +511,7 @@ void FunctionEvaluator::ApplyUniform(ir::ExprId site, const knowledge::Entry& en
     if (param == entry.params.end()) continue;
     const auto index = static_cast<uint32_t>(param - entry.params.begin());
     uint32_t position = 0;
-    for (const CallArgument& arg : args) {
+    for (const CallArgument& arg : call.args) {
       const bool positional = arg.kind == ir::ArgKind::Positional && position++ == index;
       if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, lost, root);
     }
@@ -808,17 +531,17 @@ ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId 
   if (const knowledge::ClassId class_id = knowledge_.FindClass(name)) {
     const NameId canonical = knowledge_[class_id].name;
     const knowledge::EntryId init = knowledge_.FindMember(class_id, Intern("__init__"));
-    if (!init) return ObjectValue(canonical, {}, args);
+    if (!init) return results_.Object(canonical, {}, args);
     const ValueId made = CallKnown(site, init, {}, args);
     if (store_[made].kind == ValueKind::Object || store_[made].kind == ValueKind::Group) return made;
-    return ObjectValue(canonical, BindKnown(knowledge_[init], args), args);
+    return results_.Object(canonical, BindKnown(knowledge_[init], args), args);
   }
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);
   RecordCall(facts_.calls, site, CallKind::External, values).callee = callee;
   MayCall(site, args);
   StoreThroughAddresses(args, values);
-  return DerivedCall(tables_.NameSymbol(name), {}, args);
+  return DerivedCall(store_, tables_.NameSymbol(name), {}, args);
 }
 
 std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId name,
@@ -840,7 +563,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (text == "dataclasses.replace" || text == "copy.replace") {
     if (const ValueId replaced = first ? WithOthers(first, args) : ValueId()) return replaced;
   }
-  if (text == "collections.namedtuple" && args.size() >= 2) return NamedTuple(args[1].value);
+  if (text == "collections.namedtuple" && args.size() >= 2) return built_ins_.NamedTupleClass(args[1].value);
   if (text == "functools.partial") {
     if (!first) return std::nullopt;
     std::vector<ValueId> kids, keywords;
@@ -862,21 +585,21 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     const ValueId asked = store_.AsCondition(first);
     return store_.IsWholeNumber(asked) ? store_.Compare(ir::CompareOp::NotEq, asked, store_.Int(0)) : asked;
   }
-  if (builtin == "isinstance" && args.size() == 2) return TypeTest(first, args[1].value);
+  if (builtin == "isinstance" && args.size() == 2) return built_ins_.TypeTest(first, args[1].value);
   // Ranks hold objects of the same classes. What an object has may have changed by the next time it is asked.
   if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);
   if (builtin == "vars") return Member(site, first, Intern(kFieldTable));
   if (builtin == "type") return store_.Symbol(Site(site), {});
-  if (builtin == "len" && IsShape(first)) return store_.Symbol(Site(site), {});
+  if (builtin == "len" && built_ins_.IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && containers_.IsContainer(containers_.Itself(first))) return Iterate(args[0].expr, containers_.Itself(first)).trip_count;
   const Axes of_ranks = Without(store_.axes(first), knowledge::kSoftAxes);
   if (builtin == "len" && !of_ranks.empty() && EqualShares(tables_).IsAsLong(first)) {
     return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);
   }
   if (args.size() == 1) {
-    if (const std::optional<ValueId> known = OfDisplay(builtin, first)) return known;
+    if (const std::optional<ValueId> known = built_ins_.OfDisplay(builtin, first)) return known;
   }
-  if (builtin == "all" || builtin == "any") return Quantified(site, first, builtin == "all");
+  if (builtin == "all" || builtin == "any") return built_ins_.Quantified(Site(site), first, builtin == "all");
   if (builtin == "divmod" && args.size() == 2) {
     const ValueId parts[] = {store_.Binary(ir::BinaryOp::FloorDiv, first, args[1].value), store_.Binary(ir::BinaryOp::Mod, first, args[1].value)};
     return store_.Tuple(parts);
@@ -897,47 +620,13 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   return std::nullopt;
 }
 
-// `x.shape`, `x.size()`: how long it is, the number of dimensions, is decided by code.
-bool FunctionEvaluator::IsShape(ValueId value) {
-  const Value& known = store_[value];
-  if (known.kind == ValueKind::Select) return IsShape(store_.ArmsOf(value).then_value) && IsShape(store_.ArmsOf(value).else_value);
-  const bool is_one = known.kind == ValueKind::Derived && known.kid_count == 1;
-  return is_one && (known.symbol() == tables_.NameSymbol("shape") || known.symbol() == tables_.NameSymbol("size"));
-}
-
-// `f"on_{event}"`, where each part is a text, or a parameter for which one text is passed.
-ValueId FunctionEvaluator::SpelledOut(ValueId text) {
-  const ValueId known = LookThrough(tables_, text);
-  if (!store_[known].is_derived(tables_.NameSymbol("f-string"))) return known;
-  std::string spelled;
-  const auto parts = store_.Kids(known);
-  for (const ValueId part : parts) {
-    const ValueId inner = LookThrough(tables_, part);
-    if (store_[inner].kind != ValueKind::Str || !store_[inner].name()) return known;
-    spelled += Text(store_[inner].name());
-  }
-  return store_.Str(Intern(spelled));
-}
-
 // `getattr(module, name)` where the name is known, or one of a few; none if it is not.
 ValueId FunctionEvaluator::MemberNamed(ir::ExprId site, ValueId object, ValueId given) {
   if (!given) return {};
-  const ValueId name = SpelledOut(given);
+  const ValueId name = built_ins_.SpelledOut(given);
   const Value value = store_[name];
   if (value.kind == ValueKind::Str) return Member(site, object, value.name());
   return value.kind == ValueKind::Select ? store_.OfArms(name, [&](ValueId arm) { return MemberNamed(site, object, arm); }) : ValueId();
-}
-
-// Ranks hold objects of the same classes: the answer is one for all, and yes for a wrapper that is known.
-ValueId FunctionEvaluator::TypeTest(ValueId object, ValueId type) {
-  const ValueId known = LookThrough(tables_, object);
-  if (store_[known].kind == ValueKind::Object && type && store_[type].kind == ValueKind::External) {
-    const knowledge::ClassId own = knowledge_.FindClass(store_[known].name());
-    const knowledge::ClassId asked = knowledge_.FindClass(store_[type].name());
-    if (own && asked && knowledge_.IsSubclass(own, asked)) return store_.True();
-  }
-  const ValueId kids[] = {known, type};
-  return store_.Derived(tables_.NameSymbol("isinstance"), kids);
 }
 
 ValueId FunctionEvaluator::SuperValue(ir::ExprId site) {

@@ -211,6 +211,8 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
       scope_(tables.ScopeOf(function)),
       containers_(tables, module_.language),
       chosen_(tables, containers_),
+      built_ins_(tables, module_.language),
+      results_(tables, containers_),
       broadcasts_(tables, containers_),
       yields_(tables) {}
 

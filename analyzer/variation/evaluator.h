@@ -12,9 +12,12 @@
 
 #include "analyzer/ir/overwritten.h"
 #include "analyzer/variation/broadcasts.h"
+#include "analyzer/variation/built_in_results.h"
 #include "analyzer/variation/chosen_items.h"
 #include "analyzer/variation/containers.h"
 #include "analyzer/variation/effects.h"
+#include "analyzer/variation/library_groups.h"
+#include "analyzer/variation/library_results.h"
 #include "analyzer/variation/tables.h"
 #include "analyzer/variation/yields.h"
 
@@ -94,7 +97,6 @@ class CallSubstitution {
   ValueStore::Memo memo_;
 };
 
-constexpr Axes kAllAxes = {(1u << knowledge::kAxisCount) - 1};
 
 class FunctionEvaluator {
  public:
@@ -277,8 +279,6 @@ class FunctionEvaluator {
   ValueId CallKnown(ir::ExprId site, knowledge::EntryId entry, ValueId receiver, std::span<const CallArgument> args);
   ValueId CallExternal(ir::ExprId site, ValueId callee, NameId name, std::span<const CallArgument> args);
   std::optional<ValueId> CallBuiltin(ir::ExprId site, NameId name, std::span<const CallArgument> args);
-  std::optional<ValueId> Quantified(ir::ExprId site, ValueId items, bool of_all);
-  std::optional<ValueId> OfDisplay(std::string_view builtin, ValueId items);
   std::optional<ValueId> MadeObject(ir::ExprId site, std::string_view name, std::span<const CallArgument> args);
   ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);
   void NoteOption(const ir::Expr& callee, std::span<const CallArgument> args);
@@ -286,49 +286,24 @@ class FunctionEvaluator {
   ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound);
   void StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args);
-  std::optional<ValueId> NamedTuple(ValueId fields);
-  ValueId MakeNamedTuple(ir::ExprId site, ValueId of_class, std::span<const CallArgument> args);
-  ValueId MadeHere(ValueId object, ir::ExprId site);
-  bool HasOneElement(std::span<const CallArgument> args);
-  ValueId GroupListing(ir::ExprId site, ValueId lists, ValueId parent);
-  ValueId NewTensor(ir::ExprId site, const knowledge::Yield& yield, std::span<const CallArgument> args);
-  ValueId YieldValue(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
-                     std::span<const ValueId> by_param, ValueId receiver, std::span<const CallArgument> args);
-  std::vector<ValueId> RanksInLoops(ValueId ranks) const;
-  ValueId SubGroup(ir::ExprId site, const knowledge::Entry& entry, const knowledge::Yield& yield,
-                   std::span<const ValueId> by_param);
-  ValueId GroupOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver);
-  Axes SpannedBy(ValueId group);
-  void ApplyUniform(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param,
-                    ValueId receiver, std::span<const CallArgument> args, ValueId& result);
+  void ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result);
+  LibraryCall CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
+                     std::span<const CallArgument> args);
   void BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound);
   std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
   ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                           std::span<const CallArgument> args);
-  ValueId MadeWith(ValueId object, NameId param);
-  bool IsShared(ValueId value, int depth = 0);
-  bool YieldsOnEachRank(ValueId sampler);
-  bool SplitsItself(const Value& data_set) const;
-  bool MadeToVary(const knowledge::Entry& entry, ValueId receiver);
-  ValueId MadeOver(const knowledge::Entry& entry, ValueId object, std::span<const ValueId> by_param);
-  ValueId ObjectValue(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args);
-  ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> by_param, NameId name);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
-  bool IsShape(ValueId value);
   ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId given);
-  ValueId SpelledOut(ValueId text);
   ValueId TextsOfEnum(binding::ClassId class_id);
   void StoreNamed(ValueId object, ValueId name, ValueId value);
   bool IsOfRound(ValueId condition);
-  ValueId TypeTest(ValueId object, ValueId type);
   ValueId SuperValue(ir::ExprId site);
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);
   void StoreThroughAddresses(std::span<const CallArgument> args, std::span<const ValueId> values);
   ValueId UnknownCall(ValueId callee, std::span<const CallArgument> args);
-  ValueId StartsWith(ValueId text, ValueId prefix);
-  ValueId DerivedCall(uint32_t symbol, ValueId callee, std::span<const CallArgument> args);
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
 
 
@@ -352,7 +327,7 @@ class FunctionEvaluator {
   ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp
-  void NoteProcessStart(const knowledge::Entry& entry, std::span<const ValueId> bound);
+  void NoteProcessStart(const LibraryCall& call);
   void RecordStarted(FuncId function, ValueId receiver, bool with_index, ValueId arguments);
   ValueId OnOneNode(ValueId value);
 
@@ -399,6 +374,8 @@ class FunctionEvaluator {
   const Scope& scope_;
   const Containers containers_;
   const ChosenItems chosen_;
+  const BuiltInResults built_ins_;
+  const LibraryResults results_;
   Broadcasts broadcasts_;
   Yields yields_;
   FunctionFacts facts_;
@@ -418,7 +395,7 @@ class FunctionEvaluator {
   Axes function_exit_axes_;
   std::unordered_map<ValueId, ValueId> made_as_;  // of objects as they were at a call: as they were made
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
-  std::vector<std::pair<ValueId, ValueId>> going_through_;  // variables of the loops and comprehensions around, each with its sequence
+  std::vector<LoopVariable> going_through_;  // of the loops and comprehensions around
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool ignores_order_ = false;          // the items at hand go into a sum, a set, a test of all: their order is no matter

@@ -308,7 +308,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
     const Iteration iteration = Iterate(clause.iter, iterable);
     facts_.trip_counts.emplace_back(clause.iter, iteration.trip_count);
     AssignComprehensionTarget(clause.target, iteration.element);
-    if (iteration.element) going_through_.emplace_back(iteration.element, iterable);
+    if (iteration.element) going_through_.push_back({.variable = iteration.element, .sequence = iterable});
     count.push_back(iteration.trip_count);
     list = iterable;
     variable = iteration.element;

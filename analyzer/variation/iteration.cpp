@@ -256,7 +256,7 @@ Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, kn
   ValueId trips = store_.Symbol(Site(site), {});
   if (const knowledge::EntryId length = KnownMember(iterable, Intern("__len__"))) {
     const knowledge::Entry& length_entry = knowledge_[length];
-    trips = YieldValue(site, length_entry, length_entry.yield, {}, iterable, {});
+    trips = results_.Of(CallOf(site, length_entry, {}, iterable, {}), length_entry.yield);
   }
   return {element, trips};
 }

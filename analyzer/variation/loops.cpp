@@ -74,7 +74,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       const Iteration iteration = Iterate(head, iterable);
       trips = iteration.trip_count;
       Assign(ir::ValueOf(stmt), iteration.element);
-      if (iteration.element) going_through_.emplace_back(iteration.element, iterable);
+      if (iteration.element) going_through_.push_back({.variable = iteration.element, .sequence = iterable});
     } else {
       trips = Condition(head);
       if (const ValueId counted = CountedDown(stmt, before)) trips = counted;

@@ -7,7 +7,7 @@
 namespace allranks::variation {
 namespace {
 
-constexpr int kDeepest = 6;
+constexpr int kDeepestCondition = 6;
 
 bool IsNumberOfRanks(const Value& value) {
   return IsCoordinate(value, knowledge::Coordinate::WorldSize) || IsCoordinate(value, knowledge::Coordinate::LocalWorldSize);
@@ -35,7 +35,7 @@ std::optional<bool> Compared(ir::CompareOp op, int64_t size, int64_t number) {
 
 std::optional<bool> TruthAt(const ValueStore& store, ValueId id, int64_t size, int depth) {
   const Value& value = store[id];
-  if (depth > kDeepest) return std::nullopt;
+  if (depth > kDeepestCondition) return std::nullopt;
   if (value.is_not()) {
     const std::optional<bool> inner = TruthAt(store, store.OperandOf(id), size, depth + 1);
     return inner ? std::optional(!*inner) : std::nullopt;

@@ -7,15 +7,15 @@ namespace allranks::variation {
 
 // The started function gets, as if it were called, what is passed for its arguments. It runs in one process of this
 // machine: what its parameters say of ranks is said of a job on one node, where the global rank is the local one.
-void FunctionEvaluator::NoteProcessStart(const knowledge::Entry& entry, std::span<const ValueId> bound) {
-  for (const knowledge::RoleOf& role : entry.roles) {
+void FunctionEvaluator::NoteProcessStart(const LibraryCall& call) {
+  for (const knowledge::RoleOf& role : call.entry.roles) {
     const bool with_index = role.role == knowledge::Role::StartsWithIndex;
     if (!with_index && role.role != knowledge::Role::StartProcesses) continue;
-    const ValueId started = ParamOf(entry, bound, role.param);
+    const ValueId started = call.Passed(role.param);
     if (!started) continue;
     const ValueId function = LookThrough(tables_, started);
     if (store_[function].kind != ValueKind::Function) continue;
-    RecordStarted(store_[function].function(), store_.ReceiverOf(function), with_index, ParamOf(entry, bound, Intern("args")));
+    RecordStarted(store_[function].function(), store_.ReceiverOf(function), with_index, call.Passed(Intern("args")));
   }
 }
 

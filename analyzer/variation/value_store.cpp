@@ -9,7 +9,7 @@ namespace allranks::variation {
 namespace {
 
 // A value nested deeper than this says nothing that a decision on a small world needs.
-constexpr uint32_t kDeepest = 40;
+constexpr uint32_t kDeepestValue = 40;
 
 uint64_t Mix(uint64_t hash, uint64_t word) {
   hash ^= word + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
@@ -189,7 +189,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
     for (const ValueId kid : kids) value.flags |= kid ? values_[kid.index].flags & kOfText : 0;
   }
   if (const ValueId asked = AskedForPresence(value, kids)) value.axes = AxesOfPresence(asked, value.axes);
-  if (depth > kDeepest) return Shortened(value, kids);
+  if (depth > kDeepestValue) return Shortened(value, kids);
   return Intern(value, kids, static_cast<uint8_t>(depth));
 }
 
@@ -202,7 +202,7 @@ ValueId ValueStore::MakeMarked(Value value, MarkId mark, std::span<const ValueId
 ValueId ValueStore::Shortened(const Value& value, std::span<const ValueId> kids) {
   std::vector<ValueId> shorter(kids.begin(), kids.end());
   for (ValueId& kid : shorter) {
-    if (!kid || depths_[kid.index] < kDeepest) continue;
+    if (!kid || depths_[kid.index] < kDeepestValue) continue;
     const Value deep = values_[kid.index];
     Value unknown = Value::Unknown(kTooDeepSymbol, deep.axes, static_cast<uint8_t>(deep.flags & kByNameOnly));
     unknown.mark = deep.mark;
