@@ -154,7 +154,7 @@ void FunctionEvaluator::BindDefaults(FuncId function, std::vector<ValueId>& boun
 // `options` of `def train(**options)`; none of other functions.
 ValueId FunctionEvaluator::OwnKeywords() {
   if (function_.params.empty() || function_.params.back().kind != ir::ParamKind::DoubleStar) return {};
-  return ParamValue(id_, static_cast<uint32_t>(function_.params.size() - 1));
+  return definitions_.Param(id_, static_cast<uint32_t>(function_.params.size() - 1));
 }
 
 ValueId FunctionEvaluator::UnknownKeywords() { return store_.Symbol(tables_.NameSymbol("**"), {}); }

@@ -83,7 +83,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     const binding::ClassId class_id = store_[callee].class_id();
     const FuncId constructor = tables_.program.FindFunction(func_.module, ir::SymbolOf(callee_node));
     if (!constructor) return Construct(id, callee, class_id, args);
-    const ValueId object = InstanceValue(class_id);
+    const ValueId object = definitions_.Instance(class_id);
     CallFunction(id, callee, constructor, object, args, CallKind::Construct);
     return object;
   }
@@ -157,7 +157,7 @@ void FunctionEvaluator::NoteOption(const ir::Expr& callee, std::span<const CallA
 }
 
 ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const CallArgument> args) {
-  const ValueId known = ObjectMeant(callee, LookThrough(tables_, callee));
+  const ValueId known = own_fields_.ObjectMeant(callee, LookThrough(tables_, callee));
   const Value value = store_[known];
   switch (value.kind) {
     case ValueKind::Function:
@@ -293,25 +293,6 @@ void FunctionEvaluator::NoteDeclaredTypes(FuncId function, bool has_receiver, st
   }
 }
 
-CallSubstitution::CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::span<const ValueId> bound)
-    : store_(tables.store), function_(function), bound_(bound) {
-  if (!callee || store_[callee].kind != ValueKind::Function) return;
-  const auto kids = store_.Kids(callee);
-  size_t next = 1;
-  for (FuncId around = tables.program.funcs[function].parent; around; around = tables.program.funcs[around].parent) {
-    const size_t count = tables.program.function(around).params.size();
-    if (next + count > kids.size()) return;
-    if (count > 0) around_.push_back({around, {kids.begin() + next, kids.begin() + next + count}, {}});
-    next += count;
-  }
-}
-
-ValueId CallSubstitution::operator()(ValueId value) {
-  ValueId result = store_.Substitute(value, function_, bound_, memo_);
-  for (Around& around : around_) result = store_.Substitute(result, around.function, around.captured, around.memo);
-  return result;
-}
-
 ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
                                            std::span<const CallArgument> args) {
   uint32_t position = has_receiver ? 1 : 0;
@@ -338,12 +319,12 @@ ValueId FunctionEvaluator::CallObject(ir::ExprId site, ValueId object, std::span
   if (value.kind == ValueKind::Instance) {
     const binding::ClassId class_id = value.class_id();
     for (const std::string_view name : {"__call__", "forward"}) {
-      const FuncId method = FindMethodOf(object, Intern(name));
+      const FuncId method = members_.Method(object, Intern(name));
       if (!method || (name == "forward" && !tables_.IsModuleClass(class_id))) continue;
-      return CallFunction(site, MethodValue(method, object, false), method, object, args, CallKind::Function);
+      return CallFunction(site, definitions_.Method(method, object, false), method, object, args, CallKind::Function);
     }
   }
-  if (const knowledge::EntryId entry = KnownMember(object, Intern("__call__"))) {
+  if (const knowledge::EntryId entry = members_.Known(object, Intern("__call__"))) {
     return CallKnown(site, entry, object, args);
   }
   return Unresolved(site, object, args);

@@ -45,11 +45,11 @@ ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
     const binding::Func& func = tables_.program.funcs[function];
     const std::string_view text = Text(tables_.program.function(function).name);
     if (func.owner || func.parent || ir::FunctionId{i} == ir::kTopLevel || text.starts_with('_') || text.starts_with('<')) continue;
-    members.push_back(TargetValue({.kind = binding::TargetKind::Function, .module = module, .function = function}));
+    members.push_back(definitions_.Of({.kind = binding::TargetKind::Function, .module = module, .function = function}));
   }
   for (uint32_t i = 0; i < source.classes.size(); ++i) {
     const binding::ClassId class_id = tables_.program.class_of(module, ir::ClassId{i});
-    if (!Text(source.classes[ir::ClassId{i}].name).starts_with('_')) members.push_back(ClassValue(class_id));
+    if (!Text(source.classes[ir::ClassId{i}].name).starts_with('_')) members.push_back(definitions_.Class(class_id));
   }
   return chosen_.OneOf(members, name);
 }

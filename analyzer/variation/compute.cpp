@@ -103,9 +103,7 @@ void FillParams(Tables& tables) {
       }
       const binding::ClassId owner = i == 0 ? tables.program.funcs[FuncId{f}].owner : binding::ClassId();
       const bool is_object = owner && binding::ReceiverOf(tables.program, FuncId{f}) == binding::ReceiverKind::Instance;
-      const NameId any = tables.program.names->Intern(kFieldTable);
-      const auto has_own = [&](binding::ClassId base) { return tables.Read(TableId::Made, base.index, any.index).has_value(); };
-      if (is_object && std::ranges::any_of(tables.program.classes[owner].mro, has_own)) {
+      if (is_object && tables.HasOwnFields(owner)) {
         const bool is_one = value && tables.store[value].kind == ValueKind::Instance && !tables.store.has_param(value);
         if (!is_one) value = tables.store.Make(Value::Instance(owner), {});
       }
@@ -209,6 +207,9 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
       module_(tables.program.module_of(function)),
       function_(tables.program.function(function)),
       scope_(tables.ScopeOf(function)),
+      definitions_(tables),
+      members_(tables),
+      own_fields_(tables),
       containers_(tables, module_.language),
       chosen_(tables, containers_),
       built_ins_(tables, module_.language),
@@ -220,7 +221,7 @@ void FunctionEvaluator::Run() {
   env_.slots.resize(scope_.names.size());
   if (module_.language == ir::Language::Python) env_.passed.resize(function_.params.size());
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
-    const ValueId value = ParamValue(id_, i);
+    const ValueId value = definitions_.Param(id_, i);
     env_.slots[scope_.slots.at(function_.params[i].name)] = value;
   }
   EvalBlock(function_.body);
@@ -291,7 +292,7 @@ std::vector<ValueId> FunctionEvaluator::StoredValues() {
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
     const bool is_held = HeldBy(i) || std::ranges::any_of(stored_, [&](const auto& at_return) { return at_return[i].has_value(); });
     if (!is_held) continue;
-    const ValueId as_passed = ParamValue(id_, i);
+    const ValueId as_passed = definitions_.Param(id_, i);
     const auto held = [&](ValueId value) { return value ? value : as_passed; };
     std::vector<ReturnPath> paths;
     for (size_t path = 0; path < returns_.size(); ++path) paths.push_back({returns_[path].condition, held(stored_[path][i])});

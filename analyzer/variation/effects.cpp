@@ -56,19 +56,15 @@ Effects EitherOf(ValueStore& store, ValueId condition, const Effects& then_effec
   return either;
 }
 
-ValueId FunctionEvaluator::VariablesOf(ir::ModuleId module) { return store_.Make(Value::Module(module), {}); }
-
-ValueId FunctionEvaluator::VariablesOf(FuncId function) { return store_.Make(Value::Function(function), {}); }
-
 // Where a name stands that is a variable of a function around or of a module; the object is none of any other name.
 VariablePlace FunctionEvaluator::OuterPlace(NameId name) {
   const bool is_global = std::ranges::count(scope_.globals, name) > 0;
   for (FuncId outer = func_.parent; outer && !is_global; outer = tables_.program.funcs[outer].parent) {
-    if (tables_.ScopeOf(outer).slots.contains(name)) return {VariablesOf(outer), TableId::Captured, outer.index, name};
+    if (tables_.ScopeOf(outer).slots.contains(name)) return {definitions_.VariablesOf(outer), TableId::Captured, outer.index, name};
   }
   const binding::Target target = tables_.program.Lookup(func_.module, name);
   if (target.kind != binding::TargetKind::Variable) return {};
-  return {VariablesOf(target.module), TableId::Globals, target.module.index, target.name};
+  return {definitions_.VariablesOf(target.module), TableId::Globals, target.module.index, target.name};
 }
 
 // What holds in a place from here on, for this function and for those that call it.
@@ -123,7 +119,7 @@ void FunctionEvaluator::ChangeSlot(uint32_t slot, ValueId value, ValueId when) {
 void FunctionEvaluator::TakeOver(const Effect& effect) {
   const Value& object = store_[effect.object];
   const bool is_own_module = object.kind == ValueKind::Module && func_.function == ir::kTopLevel && object.module() == func_.module;
-  const bool is_own = is_own_module || effect.object == VariablesOf(id_);
+  const bool is_own = is_own_module || effect.object == definitions_.VariablesOf(id_);
   if (const auto slot = scope_.slots.find(effect.attr); is_own && slot != scope_.slots.end()) {
     return ChangeSlot(slot->second, effect.value, effect.when);
   }

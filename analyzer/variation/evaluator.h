@@ -13,18 +13,19 @@
 #include "analyzer/ir/overwritten.h"
 #include "analyzer/variation/broadcasts.h"
 #include "analyzer/variation/built_in_results.h"
+#include "analyzer/variation/call_substitution.h"
 #include "analyzer/variation/chosen_items.h"
+#include "analyzer/variation/class_members.h"
 #include "analyzer/variation/containers.h"
+#include "analyzer/variation/definitions.h"
 #include "analyzer/variation/effects.h"
 #include "analyzer/variation/library_groups.h"
 #include "analyzer/variation/library_results.h"
+#include "analyzer/variation/own_fields.h"
 #include "analyzer/variation/tables.h"
 #include "analyzer/variation/yields.h"
 
 namespace allranks::variation {
-
-// Under which an object has the table of its fields, and a module that of its members. `vars(x)` is the same table.
-inline constexpr std::string_view kFieldTable = "__dict__";
 
 // An attribute assigned on an object: `args.rank = ...`.
 struct HeapEntry {
@@ -74,29 +75,6 @@ struct Iteration {
   ValueId element;
   ValueId trip_count;
 };
-
-// Values of a callee in terms of the caller: its parameters, and those of the functions around it, replaced. Much is the same in
-// what one call yields and leaves behind, conditions above all: it is replaced once a call.
-class CallSubstitution {
- public:
-  // `bound` must live as long.
-  CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::span<const ValueId> bound);
-  ValueId operator()(ValueId value);
-
- private:
-  ValueStore& store_;
-  // A function around, and what its parameters are.
-  struct Around {
-    FuncId function;
-    std::vector<ValueId> captured;
-    ValueStore::Memo memo;
-  };
-  FuncId function_;
-  std::span<const ValueId> bound_;
-  std::vector<Around> around_;
-  ValueStore::Memo memo_;
-};
-
 
 class FunctionEvaluator {
  public:
@@ -168,8 +146,6 @@ class FunctionEvaluator {
   ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
 
   // effects.cpp
-  ValueId VariablesOf(ir::ModuleId module);
-  ValueId VariablesOf(FuncId function);
   VariablePlace OuterPlace(NameId name);
   void Put(ValueId object, NameId attr, ValueId value);
   void ChangeName(NameId name, ValueId changed);
@@ -209,12 +185,6 @@ class FunctionEvaluator {
   ValueId ReadName(NameId name);
   ValueId ReadResolved(ir::ExprId id, const ir::Expr& expr);
   ValueId ReadOuter(NameId name);
-  ValueId TargetValue(const binding::Target& target);
-  ValueId FunctionValue(FuncId function, ValueId receiver);
-  ValueId ClassValue(binding::ClassId class_id);
-  ValueId ExternalValue(NameId qualified);
-  ValueId ParamValue(FuncId function, uint32_t index);
-  ValueId InstanceValue(binding::ClassId class_id);
   ValueId Closed(ValueId value);
 
   // members.cpp
@@ -227,44 +197,23 @@ class FunctionEvaluator {
   ValueId MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry);
   bool IsRankFormula(ValueId value) const;
   ValueId MemberOfAny(ir::ExprId site, ValueId object, NameId attr);
-  ValueId ByName(ValueId object, NameId attr, ValueId assigned);
-  ValueId FieldOf(binding::ClassId class_id, NameId attr, bool skip_first);
-  bool IsPlainEnum(binding::ClassId class_id) const;
-  ValueId EnumMember(binding::ClassId class_id, NameId attr);
   const ValueId* HeapValue(ValueId object, NameId attr) const;
-  knowledge::EntryId KnownMember(ValueId object, NameId attr);
-  knowledge::EntryId KnownMemberOfBases(binding::ClassId class_id, NameId attr) const;
-  knowledge::EntryId InferredMember(binding::ClassId class_id, NameId attr) const;
-  FuncId FindMethodOf(ValueId object, NameId attr);
-  bool IsProperty(FuncId method);
-  bool IsOverriddenUnseen(binding::ClassId class_id, FuncId method, NameId name);
   ValueId VirtualMethod(binding::ClassId class_id, FuncId method, NameId name, ir::ExprId site);
-  ValueId ConstantOfSome(binding::ClassId class_id, NameId attr, ValueId own, ir::ExprId site);
+  MayBeOf OfObjectAt(binding::ClassId class_id, ir::ExprId site) const;
   bool IsOwnMember(ir::ExprId site) const;
   bool MayRunOn(binding::ClassId subclass) const;
-  ValueId MethodValue(FuncId method, ValueId receiver, bool on_class);
 
-  // own_fields.cpp
+  // construction.cpp
   void StoreAttribute(ValueId object, NameId attr, ValueId value, bool is_made = false);
   ValueId Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args);
   void NoteAnyReplaced(ValueId object);
   void NoteTableChanged(ir::ExprId table);
-  bool MayBeOfProject(ValueId object) const;
   bool IsConstructor() const;
-  bool IsReplaced(binding::ClassId class_id, NameId attr);
-  bool IsOwnToObjects(binding::ClassId class_id, NameId attr);
-  bool HasOwnFields(binding::ClassId class_id);
   ValueId OwnObject(binding::ClassId class_id);
-  ValueId ObjectMeant(ValueId object, ValueId known);
-  ValueId OnObject(ValueId method, ValueId object);
-  ValueId FieldOfObject(ValueId object, NameId attr, ValueId usual);
   bool IsOwnField(const HeapEntry& entry);
   void TakeOverFields(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
-  std::vector<std::pair<NameId, ValueId>> FieldsMade(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  Fields FieldsMade(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
   void NoteFieldsMade();
-  void AddRecordFields(binding::ClassId class_id, std::vector<std::pair<NameId, ValueId>>& fields);
-  void AddConstants(binding::ClassId class_id, std::vector<std::pair<NameId, ValueId>>& fields);
-  ValueId MadeObjectOf(binding::ClassId class_id, std::vector<std::pair<NameId, ValueId>> fields, bool is_record);
   ValueId WithOthers(ValueId object, std::span<const CallArgument> args);
 
   // calls.cpp
@@ -296,7 +245,6 @@ class FunctionEvaluator {
                           std::span<const CallArgument> args);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
   ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId given);
-  ValueId TextsOfEnum(binding::ClassId class_id);
   void StoreNamed(ValueId object, ValueId name, ValueId value);
   bool IsOfRound(ValueId condition);
   ValueId SuperValue(ir::ExprId site);
@@ -372,6 +320,9 @@ class FunctionEvaluator {
   const ir::Module& module_;
   const ir::Function& function_;
   const Scope& scope_;
+  const Definitions definitions_;
+  const ClassMembers members_;
+  OwnFields own_fields_;
   const Containers containers_;
   const ChosenItems chosen_;
   const BuiltInResults built_ins_;

@@ -76,7 +76,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
     }
     case ir::ExprKind::Lambda:
       NoteCapture();
-      return FunctionValue(tables_.program.func(func_.module, ir::LambdaOf(expr)), {});
+      return definitions_.Function(tables_.program.func(func_.module, ir::LambdaOf(expr)), {});
     case ir::ExprKind::Comprehension:
       return EvalComprehension(id, expr);
     case ir::ExprKind::Await:
@@ -153,11 +153,11 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   if (is_object && module_.language != ir::Language::Python) return known;
   // One of several objects of a class (`load(name) if is_hosted else load("json", files)`), whose items do not depend on the key.
   ValueId holder = known;
-  knowledge::EntryId entry = KnownMember(known, Intern("__getitem__"));
+  knowledge::EntryId entry = members_.Known(known, Intern("__getitem__"));
   if (container.kind == ValueKind::Select) {
     const Arms arms = store_.ArmsOf(known);
-    const knowledge::EntryId first = KnownMember(arms.then_value, Intern("__getitem__"));
-    const bool is_same = first && first == KnownMember(arms.else_value, Intern("__getitem__")) && tables_.knowledge[first].params.empty();
+    const knowledge::EntryId first = members_.Known(arms.then_value, Intern("__getitem__"));
+    const bool is_same = first && first == members_.Known(arms.else_value, Intern("__getitem__")) && tables_.knowledge[first].params.empty();
     if (is_same) {
       holder = arms.then_value;
       entry = first;
@@ -374,15 +374,15 @@ ValueId FunctionEvaluator::ReadResolved(ir::ExprId id, const ir::Expr& expr) {
   }
   const NameId symbol = ir::SymbolOf(expr);
   if ((expr.flags & ir::kVariable) != 0) {
-    return TargetValue({.kind = binding::TargetKind::Variable, .module = ir::ModuleId{kWholeProgram}, .name = symbol});
+    return definitions_.Of({.kind = binding::TargetKind::Variable, .module = ir::ModuleId{kWholeProgram}, .name = symbol});
   }
   if (symbol) {
     const FuncId function = tables_.program.FindFunction(func_.module, symbol);
-    if (function && (expr.flags & ir::kConstructor) != 0) return ClassValue(tables_.program.funcs[function].owner);
-    if (function) return FunctionValue(function, {});
-    if (const binding::ClassId class_id = tables_.program.FindClass(symbol)) return ClassValue(class_id);
+    if (function && (expr.flags & ir::kConstructor) != 0) return definitions_.Class(tables_.program.funcs[function].owner);
+    if (function) return definitions_.Function(function, {});
+    if (const binding::ClassId class_id = tables_.program.FindClass(symbol)) return definitions_.Class(class_id);
   }
-  return ExternalValue(name);
+  return definitions_.External(name);
 }
 
 ValueId FunctionEvaluator::ReadOuter(NameId name) {
@@ -390,91 +390,26 @@ ValueId FunctionEvaluator::ReadOuter(NameId name) {
     const Scope& scope = tables_.ScopeOf(outer);
     const auto slot = scope.slots.find(name);
     if (slot == scope.slots.end()) continue;
-    if (const ValueId* put = HeapValue(VariablesOf(outer), name)) return *put;
+    if (const ValueId* put = HeapValue(definitions_.VariablesOf(outer), name)) return *put;
     if (const ValueId value = tables_.Read(TableId::Captured, outer.index, name.index)) return value;
     const auto param_count = tables_.program.function(outer).params.size();
-    if (slot->second < param_count) return ParamValue(outer, slot->second);
+    if (slot->second < param_count) return definitions_.Param(outer, slot->second);
     return store_.Symbol(tables_.NameSymbol(name), {});
   }
   const binding::Target target = tables_.program.Lookup(func_.module, name);
   if (target.kind == binding::TargetKind::Variable) {
-    if (const ValueId* put = HeapValue(VariablesOf(target.module), target.name)) return *put;
+    if (const ValueId* put = HeapValue(definitions_.VariablesOf(target.module), target.name)) return *put;
   }
-  if (target.kind != binding::TargetKind::None) return TargetValue(target);
+  if (target.kind != binding::TargetKind::None) return definitions_.Of(target);
   for (const NameId star : tables_.program.external_stars[func_.module.index]) {
     const NameId qualified = Intern(std::string(Text(star)) + "." + std::string(Text(name)));
-    if (knowledge_.FindEntry(qualified) || knowledge_.FindClass(qualified)) return ExternalValue(qualified);
+    if (knowledge_.FindEntry(qualified) || knowledge_.FindClass(qualified)) return definitions_.External(qualified);
   }
   // Where a file is started it is another than where it is imported, so each module has its own.
   if (Text(name) == "__name__") {
     return store_.OneOfCommand(tables_.NameSymbol("__name__ of " + std::to_string(func_.module.index)));
   }
-  return ExternalValue(Intern("builtins." + std::string(Text(name))));
-}
-
-ValueId FunctionEvaluator::ExternalValue(NameId qualified) {
-  return store_.Make(Value::External(qualified), {});
-}
-
-ValueId FunctionEvaluator::TargetValue(const binding::Target& target) {
-  switch (target.kind) {
-    case binding::TargetKind::Module:
-      return store_.Make(Value::Module(target.module), {});
-    case binding::TargetKind::Function: {
-      const ValueId decorated = tables_.Decorated(target.function);
-      if (decorated && !tables_.known_functions[target.function.index]) return decorated;
-      return FunctionValue(target.function, {});
-    }
-    case binding::TargetKind::Class:
-      return ClassValue(target.class_id);
-    case binding::TargetKind::External:
-      return ExternalValue(target.name);
-    case binding::TargetKind::Variable: {
-      if (const ValueId value = tables_.Read(TableId::Globals, target.module.index, target.name.index)) {
-        if (!IsConstant(store_[value])) return value;
-        return tables_.IsJoined(TableId::Globals, target.module.index, target.name.index) ? store_.Symbol(
-            tables_.NameSymbol(target.name), {}) : value;
-      }
-      return store_.Symbol(tables_.NameSymbol(target.name), {});
-    }
-    case binding::TargetKind::None:
-      break;
-  }
-  return ValueId::None();
-}
-
-ValueId FunctionEvaluator::FunctionValue(FuncId function, ValueId receiver) {
-  if (const knowledge::EntryId entry = tables_.known_functions[function.index]) {
-    if (!tables_.program.funcs[function].owner) return ExternalValue(knowledge_[entry].name);
-    if (receiver) return store_.Make(Value::BoundExternal(entry), {&receiver, 1});
-  }
-  std::vector<ValueId> kids = {receiver};
-  for (FuncId around = tables_.program.funcs[function].parent; around; around = tables_.program.funcs[around].parent) {
-    for (uint32_t i = 0; i < tables_.program.function(around).params.size(); ++i) kids.push_back(ParamValue(around, i));
-  }
-  return store_.Make(Value::Function(function), kids);
-}
-
-ValueId FunctionEvaluator::ClassValue(binding::ClassId class_id) {
-  if (const knowledge::ClassId known = tables_.known_classes[class_id.index]) return ExternalValue(knowledge_[known].name);
-  return store_.Make(Value::Class(class_id), {});
-}
-
-// `self` is an object of the class; any other parameter stands for what callers pass.
-ValueId FunctionEvaluator::ParamValue(FuncId function, uint32_t index) {
-  const binding::Func& func = tables_.program.funcs[function];
-  if (index == 0 && func.owner) {
-    using binding::ReceiverKind;
-    const ReceiverKind kind = binding::ReceiverOf(tables_.program, function);
-    if (kind == ReceiverKind::Instance && !HasOwnFields(func.owner)) return InstanceValue(func.owner);
-    if (kind == ReceiverKind::Instance) return store_.SameObject(Value::Instance(func.owner), store_.Param(function, index));
-    if (kind == ReceiverKind::Class) return store_.Make(Value::Class(func.owner), {});
-  }
-  return store_.Param(function, index);
-}
-
-ValueId FunctionEvaluator::InstanceValue(binding::ClassId class_id) {
-  return store_.Make(Value::Instance(class_id), {});
+  return definitions_.External(Intern("builtins." + std::string(Text(name))));
 }
 
 // The value without this function's parameters: what may be kept where other functions read it.

@@ -31,11 +31,11 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
   if (value.is_generator()) return IterateGenerator(site, known);
   if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
   if (value.kind == ValueKind::Select) return IterateSelect(site, known);
-  if (const knowledge::EntryId entry = KnownMember(known, Intern("__iter__"))) return IterateObject(site, known, entry);
+  if (const knowledge::EntryId entry = members_.Known(known, Intern("__iter__"))) return IterateObject(site, known, entry);
   if (value.kind == ValueKind::Instance) {
-    const FuncId method = FindMethodOf(known, Intern("__iter__"));
+    const FuncId method = members_.Method(known, Intern("__iter__"));
     if (method && tables_.program.function(method).is_generator) {
-      return IterateGenerator(site, CallFunction(site, MethodValue(method, known, false), method, known, {},
+      return IterateGenerator(site, CallFunction(site, definitions_.Method(method, known, false), method, known, {},
                                                  CallKind::Function));
     }
   }
@@ -223,7 +223,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
 ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
   const ValueId known = LookThrough(tables_, container);
   if (store_[known].kind == ValueKind::Select) return store_.OfArms(known, [&](ValueId arm) { return Viewed(site, arm); });
-  return KnownMember(known, Intern("__iter__")) ? Unseen(site) : container;
+  return members_.Known(known, Intern("__iter__")) ? Unseen(site) : container;
 }
 
 // A list that started with known items, mostly none, and had others added.
@@ -254,7 +254,7 @@ Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, kn
   const ValueId element = CallKnown(site, entry, iterable, {});
   MoveCalls(recorded, facts_.iterations);
   ValueId trips = store_.Symbol(Site(site), {});
-  if (const knowledge::EntryId length = KnownMember(iterable, Intern("__len__"))) {
+  if (const knowledge::EntryId length = members_.Known(iterable, Intern("__len__"))) {
     const knowledge::Entry& length_entry = knowledge_[length];
     trips = results_.Of(CallOf(site, length_entry, {}, iterable, {}), length_entry.yield);
   }

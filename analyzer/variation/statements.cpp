@@ -212,7 +212,7 @@ void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env)
     Passed& other = env_.passed[i];
     other.is_rebound = other.is_rebound && passed.is_rebound;
     if (passed.content == other.content) continue;
-    const auto held = [&](ValueId content) { return content ? content : ParamValue(id_, i); };
+    const auto held = [&](ValueId content) { return content ? content : definitions_.Param(id_, i); };
     other.content = store_.Select(condition, held(passed.content), held(other.content));
   }
 }
@@ -352,11 +352,11 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
     if (kind.kind == ValueKind::Instance) {
       const binding::ClassId class_id = kind.class_id();
       if (const FuncId enter = tables_.program.FindMethod(class_id, Intern("__enter__"))) {
-        entered = CallFunction(item.context, FunctionValue(enter, object), enter, object, {}, CallKind::Function);
+        entered = CallFunction(item.context, definitions_.Function(enter, object), enter, object, {}, CallKind::Function);
         MoveCalls(recorded, facts_.enters);
       }
       if (const FuncId exit = tables_.program.FindMethod(class_id, Intern("__exit__"))) {
-        CallFunction(item.context, FunctionValue(exit, object), exit, object, {}, CallKind::Function);
+        CallFunction(item.context, definitions_.Function(exit, object), exit, object, {}, CallKind::Function);
         MoveCalls(recorded, facts_.leaves);
       }
     } else if (kind.is_generator()) {
@@ -365,7 +365,7 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
         facts_.enters.push_back(facts_.iterations.back());
         facts_.iterations.pop_back();
       }
-    } else if (const knowledge::EntryId enter = KnownMember(object, Intern("__enter__"))) {
+    } else if (const knowledge::EntryId enter = members_.Known(object, Intern("__enter__"))) {
       entered = CallKnown(item.context, enter, object, {});
       MoveCalls(recorded, facts_.enters);
     }
@@ -427,7 +427,7 @@ void FunctionEvaluator::EvalImport(ir::ImportId import_id) {
   const NameId bound = ir::BoundName(import, *tables_.program.names);
   // At the top level the module's table answers, which knows re-exports.
   if (func_.function == ir::kTopLevel) return;
-  ValueId value = TargetValue(tables_.program.ImportTarget(func_.module, import_id));
+  ValueId value = definitions_.Of(tables_.program.ImportTarget(func_.module, import_id));
   if (!value) value = store_.Symbol(tables_.NameSymbol(bound), {});
   if (const auto slot = scope_.slots.find(bound); slot != scope_.slots.end()) env_.slots[slot->second] = value;
 }
@@ -462,7 +462,7 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
     if (param.default_value) tables_.SetDefault(id, i, tables_.facts.value(func_.module, param.default_value));
     if (param.annotation) tables_.SetDeclared(id, i, tables_.AnnotatedValue(id, param.annotation));
   }
-  ValueId value = FunctionValue(id, {});
+  ValueId value = definitions_.Function(id, {});
   std::vector<knowledge::EntryId> known;
   for (auto it = function.decorators.rbegin(); it != function.decorators.rend(); ++it) {
     const ValueId decorator = LookThrough(tables_, Eval(*it));
@@ -495,7 +495,7 @@ void FunctionEvaluator::EvalClassDef(ir::ClassId class_id) {
   for (const ir::Arg& base : ir_class.bases) Eval(base.value);
   for (const ir::ExprId decorator : ir_class.decorators) Eval(decorator);
   for (const ir::StmtId stmt : module_.statements(ir_class.body)) EvalClassStmt(id, stmt);
-  if (!ir_class.owner) AssignName(ir_class.name, ClassValue(id));
+  if (!ir_class.owner) AssignName(ir_class.name, definitions_.Class(id));
 }
 
 // `trainer: Trainer = hydra.utils.instantiate(cfg.trainer)`: of what cannot be traced the annotation says the class.
@@ -618,13 +618,13 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   }
   if (std::ranges::count(scope_.globals, name)) {
     tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
-    return Put(VariablesOf(func_.module), name, value);
+    return Put(definitions_.VariablesOf(func_.module), name, value);
   }
   if (std::ranges::count(scope_.nonlocals, name)) {
     for (FuncId outer = func_.parent; outer; outer = tables_.program.funcs[outer].parent) {
       if (!tables_.ScopeOf(outer).slots.contains(name)) continue;
       tables_.Record(TableId::Captured, outer.index, name.index, value);
-      return Put(VariablesOf(outer), name, value);
+      return Put(definitions_.VariablesOf(outer), name, value);
     }
   }
   for (auto& [extra_name, extra_value] : env_.extra) {

@@ -286,6 +286,13 @@ DecoratorsId Tables::Decorators(std::vector<knowledge::EntryId> entries) {
   return DecoratorsId{id};
 }
 
+bool Tables::HasOwnFields(binding::ClassId class_id) {
+  const NameId any = program.names->Intern(kFieldTable);
+  return std::ranges::any_of(program.classes[class_id].mro, [&](binding::ClassId base) {
+    return Read(TableId::Made, base.index, any.index).has_value();
+  });
+}
+
 void Tables::SetDecorated(FuncId function, DecoratorsId decorators, ValueId value) {
   decorated_[function.index] = Noted(EventKind::SetDecorated, function, decorators.index, value);
   facts.functions[function].decorators = decorators_[decorators.index];

@@ -83,6 +83,9 @@ constexpr size_t kKnownParts = 5;
 // That of how often a loop over a container runs.
 constexpr std::string_view kRounds = "rounds";
 
+// Under which an object has the table of its fields, and a module that of its members. `vars(x)` is the same table.
+constexpr std::string_view kFieldTable = "__dict__";
+
 // Added to the number of a module that owns a row of Tables' `Replaced`: what is stored there in objects of unknown class.
 constexpr uint32_t kOfUnknownClass = 0x80000000u;
 
@@ -167,6 +170,8 @@ struct Tables {
 
   const Scope& ScopeOf(FuncId function);
   MarkId RaggedMark() const { return ragged_mark; }
+  // Whether objects of the class differ in some field that each keeps (own_fields.h).
+  bool HasOwnFields(binding::ClassId class_id);
   // A torch.nn.Module: calling it runs `forward`.
   bool IsModuleClass(binding::ClassId class_id) const;
   // Methods of subclasses that stand in for the one of `class_id`.
