@@ -190,7 +190,7 @@ ValueId FunctionEvaluator::Call(ir::ExprId site, ValueId callee, std::span<const
       if (const knowledge::EntryId method = CommonMethod(store_, known); method && store_[callee].kind != ValueKind::Param) {
         return CallKnown(site, method, CommonReceiver(store_, known), args);
       }
-      const ValueId meant = module_.language == ir::Language::Python ? ThoseThatTake(known, args) : known;
+      const ValueId meant = module_.language == ir::Language::Python ? arguments_.ThoseThatTake(known, args) : known;
       if (meant && meant != known) return Call(site, meant, args);
       const size_t recorded = facts_.calls.size();
       const ValueId result = CallOneOf(site, known, args);
@@ -239,6 +239,22 @@ CallFact& FunctionEvaluator::RecordCall(std::vector<std::pair<ir::ExprId, CallFa
   values.insert(values.end(), args.begin(), args.end());
   list.emplace_back(site, fact);
   return list.back().second;
+}
+
+std::vector<ValueId> FunctionEvaluator::BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args) {
+  ArgumentBinding::Bound bound = arguments_.ToFunction(function, receiver, args);
+  if (bound.fields != nullptr) BindFields(function, *bound.fields, bound.values);
+  return std::move(bound.values);
+}
+
+// A parameter to which nothing else was bound gets the field of its name.
+void FunctionEvaluator::BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound) {
+  const ir::Function& definition = tables_.program.function(function);
+  const ValueId owner = arguments_.OwnerOfFields(fields.value);
+  for (uint32_t i = 0; i < bound.size(); ++i) {
+    const ir::Param& param = definition.params[i];
+    if (!bound[i] && ArgumentBinding::IsPlain(param.kind)) bound[i] = Member(fields.expr, owner, param.name);
+  }
 }
 
 ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId function, ValueId receiver,
@@ -291,16 +307,6 @@ void FunctionEvaluator::NoteDeclaredTypes(FuncId function, bool has_receiver, st
     const ValueId declared = tables_.DeclaredParam(function, i);
     if (declared) env_.slots[slot->second] = declared;
   }
-}
-
-ir::ExprId FunctionEvaluator::ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
-                                           std::span<const CallArgument> args) {
-  uint32_t position = has_receiver ? 1 : 0;
-  for (const CallArgument& arg : args) {
-    if (arg.kind == ir::ArgKind::Positional && position++ == index) return arg.expr;
-    if (arg.kind == ir::ArgKind::Keyword && definition.params[index].name == arg.keyword) return arg.expr;
-  }
-  return ir::ExprId::None();
 }
 
 // A method may have assigned any attribute of its object, and any function those of its arguments. Of an object that is known by its
@@ -376,43 +382,6 @@ ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgum
   return DerivedCall(store_, store_[callee].symbol(), containers_.WithKey(object, args[0].value, false), args);
 }
 
-// `**options`, where the items of the dictionary are known.
-void FunctionEvaluator::BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound) {
-  std::optional<std::vector<Item>> known = containers_.KnownItems(options.value, false);
-  if (!known) known = HandedOn(options);
-  // `**{**more, "async_op": True}`: what is said is said, whatever else there is.
-  if (!known && options.value && store_[options.value].kind == ValueKind::Dict) {
-    known.emplace();
-    for (const Item item : store_.ItemsOf(options.value)) known->push_back(item);
-  }
-  for (const Item& item : known.value_or(std::vector<Item>())) {
-    if (!item.key || store_[item.key].kind != ValueKind::Str) continue;
-    const auto param = std::ranges::find(entry.params, store_[item.key].name());
-    if (param != entry.params.end()) bound[param - entry.params.begin()] = item.value;
-  }
-}
-
-std::vector<ValueId> FunctionEvaluator::BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args) {
-  std::vector<ValueId> bound(entry.params.size());
-  uint32_t next = 0;
-  // `torch.save(*args)`: what is written where is asked, while an operation has the arguments that are seen.
-  const bool takes_items = !entry.roles.empty() && !entry.has_operation;
-  for (const CallArgument& arg : args) {
-    if (arg.kind == ir::ArgKind::DoubleStar) BindItems(entry, arg, bound);
-    if (arg.kind == ir::ArgKind::Positional && next < bound.size()) bound[next++] = arg.value;
-    if (arg.kind == ir::ArgKind::Star && takes_items) {
-      for (int64_t item = 0; next < bound.size(); ++item) {
-        const ValueId parts[] = {arg.value, store_.Int(item)};
-        bound[next++] = store_.Derived(tables_.NameSymbol("[]"), parts);
-      }
-    }
-    if (arg.kind != ir::ArgKind::Keyword) continue;
-    const auto param = std::ranges::find(entry.params, arg.keyword);
-    if (param != entry.params.end()) bound[param - entry.params.begin()] = arg.value;
-  }
-  return bound;
-}
-
 // Some expressions that a member is read for stand nowhere in the text.
 LibraryCall FunctionEvaluator::CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
                                       std::span<const CallArgument> args) {
@@ -423,7 +392,7 @@ LibraryCall FunctionEvaluator::CallOf(ir::ExprId site, const knowledge::Entry& e
 ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_id, ValueId receiver,
                                      std::span<const CallArgument> args) {
   const knowledge::Entry& entry = knowledge_[entry_id];
-  std::vector<ValueId> bound = BindKnown(entry, args);
+  std::vector<ValueId> bound = arguments_.ToEntry(entry, args);
   const ValueId handle = NewHandle(site, entry, bound);
   if (!entry.is_attribute || entry.has_operation) {
     CallFact& fact = RecordCall(facts_.calls, site, CallKind::Known, bound);
@@ -515,7 +484,7 @@ ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId 
     if (!init) return results_.Object(canonical, {}, args);
     const ValueId made = CallKnown(site, init, {}, args);
     if (store_[made].kind == ValueKind::Object || store_[made].kind == ValueKind::Group) return made;
-    return results_.Object(canonical, BindKnown(knowledge_[init], args), args);
+    return results_.Object(canonical, arguments_.ToEntry(knowledge_[init], args), args);
   }
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);

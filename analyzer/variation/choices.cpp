@@ -82,26 +82,4 @@ bool FunctionEvaluator::IsOfRound(ValueId condition) {
   });
 }
 
-// Of several functions those that a call with these arguments can mean; none if it can mean none of them.
-ValueId FunctionEvaluator::ThoseThatTake(ValueId callee, std::span<const CallArgument> args) {
-  const Value value = store_[callee];
-  switch (value.kind) {
-    case ValueKind::Select: {
-      const Arms arms = store_.ArmsOf(callee);
-      const ValueId then_value = ThoseThatTake(arms.then_value, args);
-      const ValueId else_value = ThoseThatTake(arms.else_value, args);
-      if (!then_value || !else_value) return then_value ? then_value : else_value;
-      return store_.Select(arms.condition, then_value, else_value);
-    }
-    case ValueKind::Function:
-      return TakesArguments(value.function(), store_.ReceiverOf(callee).has_value(), args) ? callee : ValueId::None();
-    case ValueKind::Class: {
-      const FuncId init = tables_.program.FindMethod(value.class_id(), Intern("__init__"));
-      return !init || TakesArguments(init, true, args) ? callee : ValueId::None();
-    }
-    default:
-      return callee;
-  }
-}
-
 }  // namespace allranks::variation

@@ -212,6 +212,7 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
       own_fields_(tables),
       containers_(tables, module_.language),
       chosen_(tables, containers_),
+      arguments_(tables, containers_, definitions_, function),
       built_ins_(tables, module_.language),
       results_(tables, containers_),
       broadcasts_(tables, containers_),

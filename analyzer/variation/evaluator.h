@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/ir/overwritten.h"
+#include "analyzer/variation/argument_binding.h"
 #include "analyzer/variation/broadcasts.h"
 #include "analyzer/variation/built_in_results.h"
 #include "analyzer/variation/call_substitution.h"
@@ -238,11 +239,7 @@ class FunctionEvaluator {
   void ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result);
   LibraryCall CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
                      std::span<const CallArgument> args);
-  void BindItems(const knowledge::Entry& entry, const CallArgument& options, std::vector<ValueId>& bound);
-  std::vector<ValueId> BindKnown(const knowledge::Entry& entry, std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
-  ir::ExprId ArgumentExpr(const ir::Function& definition, uint32_t index, bool has_receiver,
-                          std::span<const CallArgument> args);
   ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
   ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId given);
   void StoreNamed(ValueId object, ValueId name, ValueId value);
@@ -255,24 +252,14 @@ class FunctionEvaluator {
   void ForgetHeap(std::span<const CallArgument> args, ValueId receiver);
 
 
-  // bind_arguments.cpp
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
-  std::optional<std::vector<Item>> HandedOn(const CallArgument& arg);
-  ValueId KeywordPassed(ir::ExprId options, ValueId value, ValueId key);
-  ValueId OwnKeywords();
-  ValueId UnknownKeywords();
-  void BindHandedOn(FuncId function, ValueId keywords, bool by_name_only, std::vector<ValueId>& bound);
-  void BindDefaults(FuncId function, std::vector<ValueId>& bound);
   void BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound);
-  ValueId OwnerOfFields(ValueId mapping);
-  bool TakesArguments(FuncId function, bool has_receiver, std::span<const CallArgument> args) const;
 
   // choices.cpp
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId OwnerOfTable(ir::ExprId table);
   bool PutFields(ir::ExprId table, std::span<const CallArgument> args);
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
-  ValueId ThoseThatTake(ValueId callee, std::span<const CallArgument> args);
 
   // process_start.cpp
   void NoteProcessStart(const LibraryCall& call);
@@ -325,6 +312,7 @@ class FunctionEvaluator {
   OwnFields own_fields_;
   const Containers containers_;
   const ChosenItems chosen_;
+  const ArgumentBinding arguments_;
   const BuiltInResults built_ins_;
   const LibraryResults results_;
   Broadcasts broadcasts_;

@@ -143,7 +143,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
     if (const ValueId picked = PickedFrom(module, index)) return picked;
   }
   if (container.kind == ValueKind::External || container.kind == ValueKind::Class) return object;
-  if (const ValueId passed = KeywordPassed(ir::ObjectOf(expr), held, index)) return passed;
+  if (const ValueId passed = arguments_.KeywordPassed({.kind = ir::ArgKind::DoubleStar, .keyword = {}, .expr = ir::ObjectOf(expr), .value = held}, index)) return passed;
   if (const ValueId item = containers_.ItemIn(known, index)) return item;
   if (const ValueId chosen = chosen_.ChosenBy(known, index)) return chosen;
   if (const ValueId picked = chosen_.OneOfTable(known, index)) return picked;
