@@ -263,7 +263,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   std::vector<ValueId> bound = BindFunction(function, receiver, args);
   for (ValueId& arg : bound) arg = AsItIsNow(arg);
   const bool hands_over = std::ranges::any_of(bound, [](ValueId arg) { return arg.has_value(); });
-  const TableId table = hands_over && IsAlone() ? TableId::AloneParams : TableId::Params;
+  const TableId table = hands_over && path_.IsAlone(tables_, id_) ? TableId::AloneParams : TableId::Params;
   for (uint32_t i = 0; i < bound.size(); ++i) {
     if (bound[i]) tables_.Record(table, function.index, i, Closed(bound[i]));
   }
@@ -286,7 +286,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   }
   CallSubstitution substitution(tables_, callee, function, bound);
   StoreInArguments(function, substitution, receiver.has_value(), args);
-  TakeOver(function, substitution, WithinStatement());
+  TakeOver(function, substitution, path_.WithinStatement());
   TakeOverFields(site, callee, function, bound);
   if (kind == CallKind::Construct) return ValueId::None();
   if (!callee_facts.returns) return store_.Symbol(Site(site), {});

@@ -216,7 +216,9 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
       built_ins_(tables, module_.language),
       results_(tables, containers_),
       broadcasts_(tables, containers_),
-      yields_(tables) {}
+      yields_(tables),
+      path_(store_),
+      returns_(tables) {}
 
 void FunctionEvaluator::Run() {
   env_.slots.resize(scope_.names.size());
@@ -230,7 +232,7 @@ void FunctionEvaluator::Run() {
   facts_.yields = yields_.Count(containers_, function_exit_axes_);
   facts_.stored = StoredValues();
   NoteFieldsMade();
-  tables_.effects[id_.index] = LeftBehind();
+  tables_.effects[id_.index] = returns_.LeftBehind(env_.reachable ? &env_.effects : nullptr);
   facts_.evaluated = true;
   const auto keep_last = [](auto& list) {
     // A loop body is evaluated more than once; its last evaluation counts.
@@ -254,32 +256,13 @@ void FunctionEvaluator::Run() {
 ValueId FunctionEvaluator::ReturnValue() {
   if (function_.is_generator) return yields_.ItemValue();
   if (returns_.empty()) return store_.NoneValue();
-  return ValueOfPaths(returns_, env_.reachable ? store_.NoneValue() : ValueId::None());
+  return returns_.Value(env_.reachable ? store_.NoneValue() : ValueId::None(), function_exit_axes_);
 }
 
-// One value for several ways to the end; `at_end` is none where the end of the body is not reached.
-ValueId FunctionEvaluator::ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end) {
-  if (paths.empty()) return at_end;
-  ValueId result = at_end ? at_end : paths.back().value;
-  constexpr size_t kMostPaths = 24;
-  if (paths.size() > kMostPaths) {
-    std::vector<ValueId> kids;
-    for (const ReturnPath& path : paths) kids.push_back(path.value);
-    return store_.Derived(tables_.NameSymbol("return"), kids, function_exit_axes_);
-  }
-  for (size_t i = paths.size(); i-- > 0;) {
-    if (i + 1 == paths.size() && !at_end) continue;
-    result = store_.Select(paths[i].condition, paths[i].value, result);
-  }
-  return result;
-}
-
-void FunctionEvaluator::NoteStored() {
-  std::vector<ValueId>& values = stored_.emplace_back();
-  for (uint32_t i = 0; i < function_.params.size(); ++i) {
-    values.push_back(HeldBy(i));
-  }
-  left_.push_back(env_.effects);
+void FunctionEvaluator::NoteReturn(ValueId value) {
+  std::vector<ValueId> held;
+  for (uint32_t i = 0; i < function_.params.size(); ++i) held.push_back(HeldBy(i));
+  returns_.Note(path_.Condition(), value, std::move(held), env_.effects);
 }
 
 // What the caller finds in what it handed in for a parameter; none if nothing is stored there.
@@ -291,13 +274,10 @@ ValueId FunctionEvaluator::HeldBy(uint32_t param) const {
 std::vector<ValueId> FunctionEvaluator::StoredValues() {
   std::vector<ValueId> values;
   for (uint32_t i = 0; i < function_.params.size(); ++i) {
-    const bool is_held = HeldBy(i) || std::ranges::any_of(stored_, [&](const auto& at_return) { return at_return[i].has_value(); });
-    if (!is_held) continue;
+    if (!HeldBy(i) && !returns_.IsStoredIn(i)) continue;
     const ValueId as_passed = definitions_.Param(id_, i);
-    const auto held = [&](ValueId value) { return value ? value : as_passed; };
-    std::vector<ReturnPath> paths;
-    for (size_t path = 0; path < returns_.size(); ++path) paths.push_back({returns_[path].condition, held(stored_[path][i])});
-    const ValueId value = ValueOfPaths(paths, env_.reachable ? held(HeldBy(i)) : ValueId::None());
+    const ValueId at_end = HeldBy(i) ? HeldBy(i) : as_passed;
+    const ValueId value = returns_.Held(i, as_passed, env_.reachable ? at_end : ValueId::None(), function_exit_axes_);
     if (!value || value == as_passed) continue;
     values.resize(function_.params.size());
     values[i] = function_.params[i].is_out ? value : tables_.Kept(value, Axes::Of(Axis::Data));

@@ -13,7 +13,7 @@ ValueId FunctionEvaluator::HowOften() {
   const auto add = [&](ValueId value) {
     if (value && (store_.has_param(value) || !store_.axes(value).empty())) kids.push_back(value);
   };
-  std::ranges::for_each(path_, add);
+  std::ranges::for_each(path_.conditions(), add);
   std::ranges::for_each(trips_, add);
   return store_.Counted(tables_.NameSymbol("how often"), kids, loop_exit_axes_ | round_exit_axes_);
 }
@@ -47,7 +47,7 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
 bool FunctionEvaluator::IsChangedOnce(ir::ExprId target) {
   const ir::Expr& expr = module_[target];
   const bool is_own = expr.kind == ir::ExprKind::Name && scope_.slots.contains(ir::NameOf(expr));
-  return is_own && trips_.empty() && env_.extra.empty() && !WithinStatement();
+  return is_own && trips_.empty() && env_.extra.empty() && !path_.WithinStatement();
 }
 
 // An item is taken out of what `target` names. `which`: its key, place or value, or none. `is_sure`: it was there, or else an

@@ -100,11 +100,6 @@ void FunctionEvaluator::ChangeName(NameId name, ValueId changed) {
   AddEffect(store_, env_.effects, effect);
 }
 
-// Under which condition the expression at hand is evaluated where its statement is: `ready and setup()`. None: always.
-ValueId FunctionEvaluator::WithinStatement() {
-  return path_.size() <= statement_path_ ? ValueId() : store_.And(std::span(path_).subspan(statement_path_));
-}
-
 // A variable of this function that somebody else stored in.
 void FunctionEvaluator::ChangeSlot(uint32_t slot, ValueId value, ValueId when) {
   const ValueId before = env_.slots[slot];
@@ -151,6 +146,10 @@ ValueId FunctionEvaluator::AsItIsNow(ValueId object) {
   return now;
 }
 
+const ValueId* FunctionEvaluator::HeapValue(ValueId object, NameId attr) const { return FindStored(env_.heap, AsItWasMade(object), attr); }
+
+void FunctionEvaluator::KeepOnHeap(ValueId object, NameId attr, ValueId value) { StoreOn(env_.heap, AsItWasMade(object), attr, value); }
+
 // The object that stands for it on the heap.
 ValueId FunctionEvaluator::AsItWasMade(ValueId object) const {
   const auto made = made_as_.find(object);
@@ -185,35 +184,6 @@ void FunctionEvaluator::MayCall(ir::ExprId site, std::span<const CallArgument> a
     CallSubstitution substitution(tables_, known, function, unknown);
     TakeOver(function, substitution, store_.Symbol(Site(site, SiteUse::Called), {}));
   }
-}
-
-Effects FunctionEvaluator::LeftBehind() {
-  Effects effects = env_.reachable ? env_.effects : Effects();
-  for (size_t i = returns_.size(); i-- > 0;) {
-    const bool is_last = i + 1 == returns_.size() && !env_.reachable;
-    effects = is_last ? left_[i] : EitherOf(store_, returns_[i].condition, left_[i], effects);
-  }
-  return effects;
-}
-
-// Attributes that a round of a loop stored in hold in the next round what is not known; true if there are new ones.
-bool FunctionEvaluator::ForgetStoredInLoop(Env& before) const {
-  return std::erase_if(before.heap, [&](const HeapEntry& entry) {
-           const ValueId* after = HeapValue(entry.object, entry.attr);
-           return after == nullptr || *after != entry.value;
-         }) > 0;
-}
-
-// A loop that may have had no round at all: then what was stored is what was there before.
-void FunctionEvaluator::MergeLoop(const Env& before, const std::vector<HeapEntry>& heap_before, ValueId ran) {
-  for (HeapEntry& entry : env_.heap) {
-    const auto same = std::ranges::find_if(heap_before, [&](const HeapEntry& other) { return other.object == entry.object && other.attr == entry.attr; });
-    if (same != heap_before.end() && same->value != entry.value) entry.value = store_.Select(ran, entry.value, same->value);
-  }
-  std::erase_if(env_.heap, [&](const HeapEntry& entry) {
-    return !entry.attr && std::ranges::find(heap_before, entry.object, &HeapEntry::object) == heap_before.end();
-  });
-  env_.effects = EitherOf(store_, ran, env_.effects, before.effects);
 }
 
 }  // namespace allranks::variation

@@ -20,37 +20,16 @@
 #include "analyzer/variation/containers.h"
 #include "analyzer/variation/definitions.h"
 #include "analyzer/variation/effects.h"
+#include "analyzer/variation/env.h"
 #include "analyzer/variation/library_groups.h"
 #include "analyzer/variation/library_results.h"
 #include "analyzer/variation/own_fields.h"
+#include "analyzer/variation/path.h"
+#include "analyzer/variation/returns.h"
 #include "analyzer/variation/tables.h"
 #include "analyzer/variation/yields.h"
 
 namespace allranks::variation {
-
-// An attribute assigned on an object: `args.rank = ...`.
-struct HeapEntry {
-  ValueId object;
-  NameId attr;
-  ValueId value;
-};
-
-// What a caller handed in for a parameter, as the caller will find it.
-struct Passed {
-  ValueId content;          // none: nothing was stored in it
-  bool is_rebound = false;  // the parameter's name stands for something else by now
-};
-
-// The variables at one point of a function.
-struct Env {
-  std::vector<ValueId> slots;                            // by Scope slot; none: not assigned on any path to here
-  std::vector<std::pair<NameId, ValueId>> extra;         // of comprehensions and walruses
-  std::vector<HeapEntry> heap;
-  Effects effects;                                       // since the function began
-  std::vector<Passed> passed;                            // by parameter, of Python
-  bool reachable = true;
-  bool raises = false;                                   // not reachable, as an exception ends every way here
-};
 
 // A variable of a module or of a function around: the object it is an attribute of, and where the tables keep it.
 struct VariablePlace {
@@ -58,12 +37,6 @@ struct VariablePlace {
   TableId table{};
   uint32_t owner = 0;
   NameId name;
-};
-
-// A `return` and the condition under which it is reached.
-struct ReturnPath {
-  ValueId condition;
-  ValueId value;
 };
 
 // The variables where a `break` leaves a loop, and the conditions under which a round gets there.
@@ -104,13 +77,9 @@ class FunctionEvaluator {
   ValueId AsDeclared(ValueId value, ir::ExprId annotation);
   void Leave(Axes* exit_axes);
   void Forget(ir::ExprId target);
-  Axes PathAxes() const;
-  ValueId PathCondition();
-  bool IsAlone();
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
   void AssignVariable(NameId symbol, ValueId value);
-  void NoteStored();
   ValueId Guarded(ValueId value);
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
@@ -133,7 +102,7 @@ class FunctionEvaluator {
   void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
   void NoteYield(ValueId value, bool is_one);
-  ValueId ValueOfPaths(std::span<const ReturnPath> paths, ValueId at_end);
+  void NoteReturn(ValueId value);
   ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();
 
@@ -153,14 +122,10 @@ class FunctionEvaluator {
   bool IsKnownByAttributes(ValueId object) const;
   ValueId AsItIsNow(ValueId object);
   ValueId AsItWasMade(ValueId object) const;
-  ValueId WithinStatement();
   void ChangeSlot(uint32_t slot, ValueId value, ValueId when);
   void TakeOver(const Effect& effect);
   void TakeOver(FuncId function, CallSubstitution& substitution, ValueId when);
   void MayCall(ir::ExprId site, std::span<const CallArgument> args);
-  Effects LeftBehind();
-  bool ForgetStoredInLoop(Env& before) const;
-  void MergeLoop(const Env& before, const std::vector<HeapEntry>& heap_before, ValueId ran);
 
   // passed_tests.cpp
   void Learn(ir::ExprId test, bool holds);
@@ -317,18 +282,13 @@ class FunctionEvaluator {
   const LibraryResults results_;
   Broadcasts broadcasts_;
   Yields yields_;
+  Path path_;
+  Returns returns_;
   FunctionFacts facts_;
   Env env_;
-  std::vector<ValueId> path_;           // conditions of the branches around the statement at hand
-  std::unordered_map<ValueId, bool> of_one_process_;  // of those that were asked of: whether they hold for a process that is alone
   std::vector<ir::Position> places_;    // of the statement at hand, with those around it
-  std::vector<ReturnPath> returns_;
-  std::vector<std::vector<ValueId>> stored_;  // by return: what parameters hold there
-  std::vector<Effects> left_;           // by return
-  size_t statement_path_ = 0;           // of `path_`: how long it was where the statement at hand begins
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<BrokenOff> broken_off_;   // of the loop at hand, in the round at hand
-  size_t loop_path_ = 0;                // of `path_`: how long it was where the loop at hand begins
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left
   Axes round_exit_axes_;                // of those under which a round of it is cut short
   Axes function_exit_axes_;

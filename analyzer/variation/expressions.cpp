@@ -214,13 +214,13 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
 
 ValueId FunctionEvaluator::EvalBool(const ir::Expr& expr) {
   std::vector<ValueId> kids;
-  const size_t path_size = path_.size();
+  const size_t outside = path_.size();
   const bool is_and = static_cast<ir::BoolOp>(expr.op) == ir::BoolOp::And;
   for (const ir::ExprId item : ir::Items(module_, expr)) {
     kids.push_back(Eval(item));
-    path_.push_back(is_and ? kids.back() : store_.Not(kids.back()));
+    path_.Enter(is_and ? kids.back() : store_.Not(kids.back()));
   }
-  path_.resize(path_size);
+  path_.LeaveTo(outside);
   return is_and ? store_.And(kids) : OrValue(kids);
 }
 
@@ -237,11 +237,11 @@ ValueId FunctionEvaluator::OrValue(std::span<const ValueId> kids) {
 
 ValueId FunctionEvaluator::EvalConditional(const ir::Expr& expr) {
   const ValueId condition = Condition(ir::TestOf(expr));
-  path_.push_back(condition);
+  path_.Enter(condition);
   const ValueId then_value = Eval(ir::ThenOf(module_, expr));
-  path_.back() = store_.Not(condition);
+  path_.EnterOther();
   const ValueId else_value = Eval(ir::ElseOf(module_, expr));
-  path_.pop_back();
+  path_.Leave();
   return store_.Select(condition, then_value, else_value);
 }
 

@@ -105,7 +105,7 @@ Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
 // In a loop, or in a part of a statement, a `yield` may be come to more than once or not at all.
 void FunctionEvaluator::NoteYield(ValueId value, bool is_one) {
   const bool is_once = is_one && trips_.empty();
-  yields_.Note(value, is_once && !WithinStatement() ? PathCondition() : ValueId(), is_once ? HowOften() : ValueId());
+  yields_.Note(value, is_once && !path_.WithinStatement() ? path_.Condition() : ValueId(), is_once ? HowOften() : ValueId());
 }
 
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {

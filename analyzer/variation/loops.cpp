@@ -40,14 +40,14 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
   const Axes outer_round_axes = std::exchange(round_exit_axes_, Axes{});
   std::vector<BrokenOff> breaks = std::exchange(broken_off_, {});
-  const size_t outer_path = std::exchange(loop_path_, path_.size());
+  const size_t outer_path = path_.BeginLoop();
   const ValueId iterable = is_for ? Eval(head) : ValueId::None();
   Env before = env_;
   // A loop inside another is evaluated in each round of that one. Axes only grow, so it starts with what it came to
   // before: else n loops in one another would take 2^n rounds.
   std::vector<Axes>& axes = axes_in_[&stmt];
   axes.resize(env_.slots.size());
-  const std::vector<HeapEntry> heap_before = before.heap;
+  const Heap heap_before = before.heap;
   std::vector<ValueId> carried(env_.slots.size());
   ValueId trips, rounds;
   Axes leaving;
@@ -87,7 +87,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     going_through_.resize(loops_outside);
     leaving = store_.axes(trips) | loop_exit_axes_ | round_exit_axes_;
     rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_ | round_exit_axes_);
-    bool grew = ForgetStoredInLoop(before) || assigned.size() > known_assigned;
+    bool grew = ForgetStoredInRound(before.heap, env_.heap) || assigned.size() > known_assigned;
     for (const uint32_t slot : assigned) {
       const ValueId after = env_.slots[slot];
       // Ranks that are in one round have all come through the rounds before: what leaves the loop tells those behind it apart.
@@ -103,7 +103,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   }
   env_.reachable = true;
   std::swap(breaks, broken_off_);
-  loop_path_ = outer_path;
+  path_.EndLoop(outer_path);
   const bool has_round = breaks.size() < kMostBreaks && HasRounds(stmt, trips, false);
   for (const uint32_t slot : assigned) {
     const ValueId initial = before.slots[slot];
@@ -134,7 +134,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     const ValueId either = store_.Select(ran, last, initial);
     env_.slots[slot] = is_new_at_end && IsConstant(store_[either]) ? either : store_.WithAxes(either, behind);
   }
-  if (!HasRounds(stmt, trips, true)) MergeLoop(before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
+  if (!HasRounds(stmt, trips, true)) MergeLoop(store_, env_, before, heap_before, store_.Symbol(StmtSite(stmt), store_.axes(rounds)));
   loop_exit_axes_ = outer_exit_axes;
   round_exit_axes_ = outer_round_axes;
   EvalBlock(ir::ElseBlockOf(stmt));
@@ -143,7 +143,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
 }
 
 void FunctionEvaluator::NoteBreak() {
-  if (broken_off_.size() < kMostBreaks) broken_off_.push_back({store_.And(std::span(path_).subspan(loop_path_)), env_.slots});
+  if (broken_off_.size() < kMostBreaks) broken_off_.push_back({path_.WithinLoop(), env_.slots});
 }
 
 // What rounds assigned where they left the loop. `goes_on`: whether it may end by itself as well, with what its variables hold by now.

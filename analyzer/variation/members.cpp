@@ -193,14 +193,6 @@ bool FunctionEvaluator::MayRunOn(binding::ClassId subclass) const {
   return std::ranges::any_of(tables_.program.module_of(own).exprs, calls_it);
 }
 
-const ValueId* FunctionEvaluator::HeapValue(ValueId object, NameId attr) const {
-  object = AsItWasMade(object);
-  for (const HeapEntry& entry : env_.heap) {
-    if (entry.object == object && entry.attr == attr) return &entry.value;
-  }
-  return nullptr;
-}
-
 ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {
   if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
   return store_.Make(Value::BoundExternal(entry), {&object, 1});

@@ -3,12 +3,11 @@
 #include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
 #include "analyzer/variation/match_pattern.h"
-#include "analyzer/variation/one_process.h"
 
 namespace allranks::variation {
 
 void FunctionEvaluator::EvalBlock(ir::BlockId block) {
-  const size_t path_size = path_.size();
+  const size_t outside = path_.size();
   places_.push_back({.block = block});
   for (const ir::StmtId stmt : module_.statements(block)) {
     if (!env_.reachable) break;
@@ -16,13 +15,13 @@ void FunctionEvaluator::EvalBlock(ir::BlockId block) {
     ++places_.back().index;
   }
   places_.pop_back();
-  path_.resize(path_size);
+  path_.LeaveTo(outside);
 }
 
 void FunctionEvaluator::EvalStmt(ir::StmtId id) {
   const ir::Stmt& stmt = module_[id];
   tables_.Step();
-  statement_path_ = path_.size();
+  path_.BeginStatement();
   switch (stmt.kind) {
     case ir::StmtKind::Expr:
       Eval(ir::ValueOf(stmt));
@@ -56,8 +55,7 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
       break;
     case ir::StmtKind::Return: {
       const ValueId value = ir::ValueOf(stmt) ? Eval(ir::ValueOf(stmt)) : store_.NoneValue();
-      returns_.push_back({PathCondition(), value});
-      NoteStored();
+      NoteReturn(value);
       Leave(&function_exit_axes_);
       break;
     }
@@ -118,25 +116,8 @@ void FunctionEvaluator::Forget(ir::ExprId target) {
 }
 
 void FunctionEvaluator::Leave(Axes* exit_axes) {
-  *exit_axes = *exit_axes | PathAxes();
+  *exit_axes = *exit_axes | path_.axes();
   env_.reachable = false;
-}
-
-Axes FunctionEvaluator::PathAxes() const {
-  Axes axes;
-  for (const ValueId condition : path_) axes = axes | store_.axes(condition);
-  return axes;
-}
-
-ValueId FunctionEvaluator::PathCondition() { return store_.And(path_); }
-
-// Whether only a process that is alone comes here: `else:` of `if torch.cuda.device_count() > 1:`.
-bool FunctionEvaluator::IsAlone() {
-  return std::ranges::any_of(path_, [&](ValueId condition) {
-    const auto [known, is_new] = of_one_process_.try_emplace(condition, false);
-    if (is_new) known->second = IsOfOneProcess(store_, Closed(condition));
-    return known->second;
-  });
 }
 
 void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
@@ -147,13 +128,13 @@ void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
     SetValue(test, condition);
   }
   const Env before = env_;
-  path_.push_back(condition);
+  path_.Enter(condition);
   EvalBlock(ir::BodyOf(stmt));
   Env then_env = std::move(env_);
   env_ = before;
-  path_.back() = store_.Not(condition);
+  path_.EnterOther();
   EvalBlock(ir::ElseBlockOf(stmt));
-  path_.pop_back();
+  path_.Leave();
   const bool then_goes_on = then_env.reachable;
   const bool else_goes_on = env_.reachable;
   if (then_goes_on && else_goes_on) {
@@ -167,54 +148,15 @@ void FunctionEvaluator::EvalIf(const ir::Stmt& stmt) {
     return;
   }
   // What follows in this block runs only where the arm that left was not taken.
-  path_.push_back(then_goes_on ? condition : store_.Not(condition));
+  path_.Enter(then_goes_on ? condition : store_.Not(condition));
   if (raises) Learn(test, then_goes_on);
 }
 
 void FunctionEvaluator::MergeArms(ValueId condition, Env then_env, Env else_env) {
-  env_ = std::move(else_env);
-  for (size_t i = 0; i < env_.slots.size(); ++i) {
-    const ValueId a = then_env.slots[i];
-    const ValueId b = env_.slots[i];
-    if (a == b) continue;
-    if (!a || !b) {
-      env_.slots[i] = store_.WithAxes(a ? a : b, store_.axes(condition));
-    } else {
-      env_.slots[i] = broadcasts_.Joined(condition, a, b);
-    }
-  }
-  for (const HeapEntry& entry : then_env.heap) {
-    const auto same = std::ranges::find_if(env_.heap, [&](const HeapEntry& other) {
-      return other.object == entry.object && other.attr == entry.attr;
-    });
-    // What one arm alone stores in an object that is known by its attributes is in the other what it was made with.
-    const ValueId before = same == env_.heap.end() ? store_.KnownAttribute(entry.object, entry.attr) : ValueId();
-    if (before) env_.heap.push_back({entry.object, entry.attr, store_.Select(condition, entry.value, before)});
-    else if (same != env_.heap.end()) same->value = store_.Select(condition, entry.value, same->value);
-  }
-  for (HeapEntry& entry : env_.heap) {
-    const bool is_of_both = std::ranges::any_of(then_env.heap, [&](const HeapEntry& other) {
-      return other.object == entry.object && other.attr == entry.attr;
-    });
-    const ValueId before = is_of_both ? ValueId() : store_.KnownAttribute(entry.object, entry.attr);
-    if (!before) continue;
-    entry.value = store_.Select(condition, before, entry.value);
-    then_env.heap.push_back(entry);
-  }
-  std::erase_if(env_.heap, [&](const HeapEntry& entry) {
-    return std::ranges::none_of(then_env.heap, [&](const HeapEntry& other) {
-      return other.object == entry.object && other.attr == entry.attr;
-    });
-  });
-  env_.effects = EitherOf(store_, condition, then_env.effects, env_.effects);
-  for (uint32_t i = 0; i < env_.passed.size(); ++i) {
-    const Passed& passed = then_env.passed[i];
-    Passed& other = env_.passed[i];
-    other.is_rebound = other.is_rebound && passed.is_rebound;
-    if (passed.content == other.content) continue;
-    const auto held = [&](ValueId content) { return content ? content : definitions_.Param(id_, i); };
-    other.content = store_.Select(condition, held(passed.content), held(other.content));
-  }
+  const Merging merging = {
+      .joined = [&](ValueId test, ValueId then_value, ValueId else_value) { return broadcasts_.Joined(test, then_value, else_value); },
+      .as_passed = [&](uint32_t param) { return definitions_.Param(id_, param); }};
+  env_ = EitherOf(store_, condition, std::move(then_env), std::move(else_env), merging);
 }
 
 // The error that a handler is for struck somewhere in the body: its variables are those before it or any later ones.
@@ -256,17 +198,14 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
     MergeInterrupted(result, handler);
     const ValueId failed = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Handler), axes);
     facts_.failures.emplace(handler.begin, failed);
-    path_.push_back(failed);
+    path_.Enter(failed);
     if (handler.name) {
       AssignName(handler.name, store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Unseen), axes));
     }
     EvalBlock(handler.body);
-    path_.pop_back();
+    path_.Leave();
     // What the body would have returned is not what is returned where it failed, on one rank perhaps.
-    for (size_t i = first_return; i < end_of_returns && !axes.empty() && !env_.raises; ++i) {
-      const ValueId conditions[] = {returns_[i].condition, store_.Not(failed)};
-      returns_[i].condition = store_.And(conditions);
-    }
+    if (!axes.empty() && !env_.raises) returns_.Unless(failed, first_return, end_of_returns);
     if (!env_.reachable) continue;
     Env handled = std::move(env_);
     if (result.reachable) {
@@ -398,9 +337,9 @@ void FunctionEvaluator::EvalMatch(const ir::Stmt& stmt) {
       const ValueId both[] = {condition, Eval(match_case.guard)};
       condition = store_.And(both);
     }
-    path_.push_back(condition);
+    path_.Enter(condition);
     EvalBlock(match_case.body);
-    path_.pop_back();
+    path_.Leave();
     exhaustive = exhaustive || (match_case.irrefutable && !match_case.guard);
     if (!env_.reachable) continue;
     if (!any) {
@@ -644,8 +583,8 @@ void FunctionEvaluator::AssignVariable(NameId symbol, ValueId value) {
 // to its own: `for ranks in partition: group = new_group(ranks); if rank in ranks: self.group = group`.
 ValueId FunctionEvaluator::Guarded(ValueId value) {
   const bool is_of_partition = store_[value].kind == ValueKind::Group && !trips_.empty();
-  if (PathAxes().empty() || is_of_partition) return value;
-  return store_.Select(PathCondition(), value, store_.NoneValue());
+  if (path_.axes().empty() || is_of_partition) return value;
+  return store_.Select(path_.Condition(), value, store_.NoneValue());
 }
 
 void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
@@ -654,16 +593,6 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const bool is_seen = module_.language != ir::Language::Python || !ir::IsSurelyReplaced(module_, places_, target);
   if (is_seen) StoreAttribute(object, ir::AttrOf(expr), value, IsConstructor() && IsOwnMember(target));
   else KeepOnHeap(object, ir::AttrOf(expr), value);
-}
-
-void FunctionEvaluator::KeepOnHeap(ValueId object, NameId attr, ValueId value) {
-  object = AsItWasMade(object);
-  for (HeapEntry& entry : env_.heap) {
-    if (entry.object != object || entry.attr != attr) continue;
-    entry.value = value;
-    return;
-  }
-  env_.heap.push_back({object, attr, value});
 }
 
 void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) {
