@@ -61,10 +61,6 @@ class FunctionEvaluator {
   void EvalStmt(ir::StmtId stmt);
   void EvalIf(const ir::Stmt& stmt);
   void EvalTry(const ir::Stmt& stmt);
-  bool StrikesAll(ir::ExprId type) const;
-  bool StrikesOne(ir::ExprId type) const;
-  bool MayFailAlone(ir::BlockId body) const;
-  bool MayFailAlone(FuncId function, const CallFact& call, ir::ExprId site, int depth) const;
   void EvalWith(const ir::Stmt& stmt);
   void EvalMatch(const ir::Stmt& stmt);
   void EvalAugAssign(const ir::Stmt& stmt);
@@ -107,13 +103,10 @@ class FunctionEvaluator {
   std::vector<ValueId> StoredValues();
 
   // loops.cpp
+  const std::vector<uint32_t>& SlotsOf(const ir::Stmt& loop);
   void EvalLoop(const ir::Stmt& stmt);
   void NoteBreak();
   void MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on, Axes leaving);
-  const std::vector<uint32_t>& AssignedIn(const ir::Stmt& loop);
-  bool HasRounds(const ir::Stmt& loop, ValueId trips, bool to_its_end) const;
-  ValueId CountedDown(const ir::Stmt& loop, const Env& before) const;
-  ValueId CountedUp(ValueId initial, ValueId carried, ValueId after, ValueId rounds);
 
   // effects.cpp
   VariablePlace OuterPlace(NameId name);
@@ -237,14 +230,10 @@ class FunctionEvaluator {
   Iteration IterateTuple(ir::ExprId site, ValueId tuple);
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
-  ValueId RoundedUp(ValueId distance, ValueId step);
-  ValueId Least(std::span<const ValueId> numbers);
   Iteration InHashOrder(const Iteration& iteration);
   ValueId EvalArgument(ValueId callee, ir::ExprId argument);
   ValueId HasAttribute(ir::ExprId site, std::span<const CallArgument> args);
   bool IsUsedAsMapping(ir::ExprId variable);
-  bool IsSumOfRounds(ValueId carried, ValueId after) const;
-  bool IsText(ValueId value) const;
   ValueId InOrder(ValueId value);
   Iteration IterateDerived(ir::ExprId site, ValueId iterable);
   Iteration IterateGrown(ir::ExprId site, ValueId container);

@@ -3,6 +3,7 @@
 
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/rounds.h"
 
 namespace allranks::variation {
 namespace {
@@ -44,7 +45,7 @@ Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
 
 // Texts come out of a set in another order in each process.
 Iteration FunctionEvaluator::InHashOrder(const Iteration& iteration) {
-  const Axes order = IsText(iteration.element) && !ignores_order_ ? Axes::Of(Axis::HashOrder) : Axes{};
+  const Axes order = IsOneText(tables_, iteration.element) && !ignores_order_ ? Axes::Of(Axis::HashOrder) : Axes{};
   return {store_.WithAxes(iteration.element, order), iteration.trip_count};
 }
 
@@ -55,26 +56,6 @@ ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {
   const ValueId value = Eval(argument);
   ignores_order_ = outer;
   return value;
-}
-
-// `n += len(name)` in each round: the sum is the same in whatever order the rounds come. Texts joined are not.
-bool FunctionEvaluator::IsSumOfRounds(ValueId carried, ValueId after) const {
-  const Value& next = store_[after];
-  if (next.kind != ValueKind::Binary || !carried) return false;
-  constexpr ir::BinaryOp kCommutative[] = {ir::BinaryOp::Add, ir::BinaryOp::Mul, ir::BinaryOp::BitAnd, ir::BinaryOp::BitOr};
-  const auto [left, right] = store_.OperandsOf(after);
-  return std::ranges::count(kCommutative, next.binary_op()) > 0 && left == carried && !IsText(right);
-}
-
-bool FunctionEvaluator::IsText(ValueId value) const {
-  const Value& known = store_[value];
-  const auto kids = store_.Kids(value);
-  const auto is = [&](std::string_view operation) { return known.is_derived(tables_.NameSymbol(operation)); };
-  const bool is_one_of = is("element") && kids.size() > 1;
-  if (known.kind == ValueKind::Select || is_one_of) {
-    return std::ranges::any_of(kids.subspan(is_one_of ? 0 : 1), [&](ValueId kid) { return kid && IsText(kid); });
-  }
-  return known.kind == ValueKind::Str || is("f-string");
 }
 
 // What a set was made of: in an order that the program says.
@@ -122,26 +103,6 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   return {element, count ? substitution(count) : store_.Symbol(Site(site), {})};
 }
 
-// How many steps cover a distance.
-ValueId FunctionEvaluator::RoundedUp(ValueId distance, ValueId step) {
-  const ValueId rest = store_.Binary(ir::BinaryOp::Sub, step, store_.Int(1));
-  return store_.Binary(ir::BinaryOp::FloorDiv, store_.Binary(ir::BinaryOp::Add, distance, rest), step);
-}
-
-// The least of several numbers of rounds: one that the ranks agreed on is.
-ValueId FunctionEvaluator::Least(std::span<const ValueId> numbers) {
-  std::vector<ValueId> kept;
-  std::optional<int64_t> known;
-  for (const ValueId number : numbers) {
-    if (store_.IsAgreed(number)) return number;
-    const Value& value = store_[number];
-    if (value.kind == ValueKind::Int) known = std::min(*value.integer(), known.value_or(*value.integer()));
-    else if (std::ranges::find(kept, number) == kept.end()) kept.push_back(number);
-  }
-  if (known) kept.push_back(store_.Int(*known));
-  return kept.size() == 1 ? kept[0] : store_.Derived(tables_.NameSymbol("builtins.min"), kept);
-}
-
 // `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
 Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
   const uint32_t symbol = store_[iterable].symbol();
@@ -155,7 +116,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
     // A step that ranks share divides what differs already; one that differs makes it differ.
     const bool has_own_step = kids.size() == 3 && (!store_.axes(kids[2]).empty() || store_.has_param(kids[2]));
     const bool has_step = kids.size() == 3 && store_[kids[2]].count() > 1u;
-    if (has_own_step || has_step) count = RoundedUp(count, kids[2]);
+    if (has_own_step || has_step) count = RoundedUp(store_, count, kids[2]);
     if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(iterable)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
     Axes axes;
     for (const ValueId kid : kids) axes = axes | store_.axes(kid);
@@ -174,7 +135,7 @@ Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
       parts.push_back(inner.element);
       trips.push_back(inner.trip_count);
     }
-    return {store_.Tuple(parts), Least(trips)};
+    return {store_.Tuple(parts), Least(tables_, trips)};
   }
   if (is(kGrown)) return IterateGrown(site, iterable);
   if (is(kShrunk)) {

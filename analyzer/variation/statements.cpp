@@ -2,6 +2,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/failures.h"
 #include "analyzer/variation/match_pattern.h"
 
 namespace allranks::variation {
@@ -184,15 +185,15 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
   touches_data_ = touches_data_ || outer_touches_data;
   // So is reading a file: which rank it strikes is a matter of what that finds.
-  const Axes file_axes = MayFailAlone(ir::BlockId{stmt.a}) ? Axes::Of(Axis::Files) : Axes{};
+  const Axes file_axes = MayFailAlone(tables_, id_, ir::BlockId{stmt.a}, facts_.calls) ? Axes::Of(Axis::Files) : Axes{};
   if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
   Env result = env_;
   const size_t end_of_returns = returns_.size();
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
     env_ = before;
     Eval(handler.type);
-    const Axes axes = StrikesAll(handler.type)   ? ends_axes
-                      : StrikesOne(handler.type) ? body_axes | ends_axes | file_axes
+    const Axes axes = StrikesAll(knowledge_, module_, handler.type)   ? ends_axes
+                      : StrikesOne(knowledge_, module_, handler.type) ? body_axes | ends_axes | file_axes
                                                  : body_axes | ends_axes;
     env_ = before;
     MergeInterrupted(result, handler);
@@ -219,66 +220,6 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const bool reachable = std::exchange(env_.reachable, true);
   EvalBlock(ir::BlockId{stmt.d});
   env_.reachable = env_.reachable && reachable;
-}
-
-// What fails for a reason in the program fails on every rank. A tuple of types is as wide as any in it.
-bool FunctionEvaluator::StrikesAll(ir::ExprId type) const {
-  if (!type) return false;
-  const ir::Expr& expr = module_[type];
-  if (expr.kind == ir::ExprKind::Tuple) {
-    for (const ir::ExprId item : ir::Items(module_, expr)) {
-      if (!StrikesAll(item)) return false;
-    }
-    return true;
-  }
-  const NameId name = expr.kind == ir::ExprKind::Name        ? ir::NameOf(expr)
-                      : expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr)
-                                                             : NameId::None();
-  return name && knowledge_.FindException(name) == knowledge::Strikes::AllRanks;
-}
-
-// An error of a rank's own memory, files or data; without a type it may be any.
-bool FunctionEvaluator::StrikesOne(ir::ExprId type) const {
-  if (!type) return true;
-  const ir::Expr& expr = module_[type];
-  if (expr.kind == ir::ExprKind::Tuple) {
-    for (const ir::ExprId item : ir::Items(module_, expr)) {
-      if (StrikesOne(item)) return true;
-    }
-    return false;
-  }
-  const NameId name = expr.kind == ir::ExprKind::Name        ? ir::NameOf(expr)
-                      : expr.kind == ir::ExprKind::Attribute ? ir::AttrOf(expr)
-                                                             : NameId::None();
-  return name && knowledge_.FindException(name) == knowledge::Strikes::OneRank;
-}
-
-// Whether something in a block reads a file or the like, itself or in a helper.
-bool FunctionEvaluator::MayFailAlone(ir::BlockId body) const {
-  const auto stmts = module_.statements(body);
-  if (stmts.empty() || module_.language != ir::Language::Python) return false;
-  const uint32_t begin = module_[stmts.front()].begin;
-  const uint32_t end = module_[stmts.back()].end;
-  return std::ranges::any_of(facts_.calls, [&](const auto& call) {
-    const ir::Expr& site = module_[call.first];
-    return site.begin >= begin && site.end <= end && MayFailAlone(id_, call.second, call.first, 0);
-  });
-}
-
-bool FunctionEvaluator::MayFailAlone(FuncId function, const CallFact& call, ir::ExprId site, int depth) const {
-  constexpr int kDeepest = 2;
-  constexpr knowledge::Role kOfFiles[] = {knowledge::Role::ReadFile, knowledge::Role::OpenFile, knowledge::Role::LoadTensors};
-  const ir::Module& module = tables_.program.module_of(function);
-  if (module[site].kind != ir::ExprKind::Call) return false;
-  if (call.kind == CallKind::Known) {
-    const knowledge::Entry& entry = knowledge_[call.entry];
-    return std::ranges::any_of(kOfFiles, [&](knowledge::Role role) { return entry.Has(role); });
-  }
-  const bool is_own = call.kind == CallKind::Function || call.kind == CallKind::Construct;
-  if (!is_own || !call.function || depth >= kDeepest) return false;
-  return std::ranges::any_of(tables_.facts.functions[call.function].calls, [&](const auto& inner) {
-    return MayFailAlone(call.function, inner.second, inner.first, depth + 1);
-  });
 }
 
 void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {

@@ -1,0 +1,123 @@
+#include "analyzer/variation/rounds.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/ir/bindings.h"
+
+namespace allranks::variation {
+namespace {
+
+bool IsConstantInt(const ir::Expr& expr, int64_t number) {
+  return expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Int && ir::IntOf(expr) == number;
+}
+
+// The variable that a loop asks for being positive: `while left:`, `while left > 0:`.
+NameId AskedForMore(const ir::Module& module, const ir::Stmt& loop) {
+  const ir::Expr* asked = &module[ir::ValueOf(loop)];
+  if (asked->kind == ir::ExprKind::Compare) {
+    const ir::Comparison comparison = ir::ComparisonAt(module, *asked, 0);
+    const bool is_one = ir::ComparisonCount(module, *asked) == 1;
+    if (!is_one || comparison.op != ir::CompareOp::Greater || !IsConstantInt(module[comparison.operand], 0)) return {};
+    asked = &module[ir::CalleeOf(*asked)];
+  }
+  return asked->kind == ir::ExprKind::Name ? ir::NameOf(*asked) : NameId::None();
+}
+
+// `name -= 1`
+bool CountsDown(const ir::Module& module, const ir::Stmt& stmt, NameId name) {
+  if (stmt.kind != ir::StmtKind::AugAssign || static_cast<ir::BinaryOp>(stmt.op) != ir::BinaryOp::Sub) return false;
+  const ir::Expr& target = module[ir::ValueOf(stmt)];
+  return target.kind == ir::ExprKind::Name && ir::NameOf(target) == name && IsConstantInt(module[ir::AssignedOf(stmt)], 1);
+}
+
+}  // namespace
+
+std::vector<uint32_t> AssignedIn(const ir::Module& module, const Scope& scope, const ir::Stmt& loop) {
+  std::vector<uint32_t> slots;
+  const auto note = [&](const ir::Binding& binding) {
+    const auto slot = scope.slots.find(binding.name);
+    if (slot != scope.slots.end() && std::ranges::count(slots, slot->second) == 0) slots.push_back(slot->second);
+  };
+  ir::ForEachBinding(module, loop, note);
+  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    // `items.push_back(x);` of a resolved language: the container grows, it does not become another one.
+    const bool may_grow = module.language != ir::Language::Python && stmt.kind == ir::StmtKind::Expr;
+    ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) {
+      if (!may_grow || !binding.in_expression) note(binding);
+    });
+  });
+  return slots;
+}
+
+bool HasRounds(const ir::Module& module, const ValueStore& store, const ir::Stmt& loop, ValueId trips, bool to_its_end) {
+  if (loop.kind != ir::StmtKind::For || !trips || store[trips].count().value_or(0) == 0) return false;
+  bool is_cut = false;
+  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    is_cut = is_cut || (to_its_end && stmt.kind == ir::StmtKind::Break) || stmt.kind == ir::StmtKind::Continue;
+  });
+  return !is_cut;
+}
+
+ValueId CountedDown(const ir::Module& module, const Scope& scope, const ValueStore& store, const ir::Stmt& loop, std::span<const ValueId> slots) {
+  const NameId name = AskedForMore(module, loop);
+  const auto slot = scope.slots.find(name);
+  const ValueId initial = !name || slot == scope.slots.end() ? ValueId() : slots[slot->second];
+  if (!initial || !store.IsWholeNumber(initial) || store.axes(initial).empty()) return {};
+  size_t stores = 0;
+  bool is_cut = false;
+  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    is_cut = is_cut || stmt.kind == ir::StmtKind::Continue;
+    ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) { stores += binding.name == name ? 1 : 0; });
+  });
+  const auto counts_down = [&](ir::StmtId id) { return CountsDown(module, module[id], name); };
+  const bool is_counted = !is_cut && stores == 1 && std::ranges::any_of(module.statements(ir::BodyOf(loop)), counts_down);
+  return is_counted ? initial : ValueId();
+}
+
+ValueId CountedUp(ValueStore& store, ValueId initial, ValueId carried, ValueId after, ValueId rounds) {
+  if (store.axes(rounds).empty() || !carried || !store[after].is_binary(ir::BinaryOp::Add)) return {};
+  const auto [left, step] = store.OperandsOf(after);
+  if (left != carried || store[step].kind != ValueKind::Int) return {};
+  return store.Binary(ir::BinaryOp::Add, initial, store.Binary(ir::BinaryOp::Mul, rounds, step));
+}
+
+ValueId RoundedUp(ValueStore& store, ValueId distance, ValueId step) {
+  const ValueId rest = store.Binary(ir::BinaryOp::Sub, step, store.Int(1));
+  return store.Binary(ir::BinaryOp::FloorDiv, store.Binary(ir::BinaryOp::Add, distance, rest), step);
+}
+
+ValueId Least(Tables& tables, std::span<const ValueId> numbers) {
+  ValueStore& store = tables.store;
+  std::vector<ValueId> kept;
+  std::optional<int64_t> known;
+  for (const ValueId number : numbers) {
+    if (store.IsAgreed(number)) return number;
+    const Value& value = store[number];
+    if (value.kind == ValueKind::Int) known = std::min(*value.integer(), known.value_or(*value.integer()));
+    else if (std::ranges::find(kept, number) == kept.end()) kept.push_back(number);
+  }
+  if (known) kept.push_back(store.Int(*known));
+  return kept.size() == 1 ? kept[0] : store.Derived(tables.NameSymbol("builtins.min"), kept);
+}
+
+bool IsOneText(Tables& tables, ValueId value) {
+  const Value& known = tables.store[value];
+  const auto kids = tables.store.Kids(value);
+  const auto is = [&](std::string_view operation) { return known.is_derived(tables.NameSymbol(operation)); };
+  const bool is_one_of = is("element") && kids.size() > 1;
+  if (known.kind == ValueKind::Select || is_one_of) {
+    return std::ranges::any_of(kids.subspan(is_one_of ? 0 : 1), [&](ValueId kid) { return kid && IsOneText(tables, kid); });
+  }
+  return known.kind == ValueKind::Str || is("f-string");
+}
+
+bool IsSumOfRounds(Tables& tables, ValueId carried, ValueId after) {
+  const Value& next = tables.store[after];
+  if (next.kind != ValueKind::Binary || !carried) return false;
+  constexpr ir::BinaryOp kCommutative[] = {ir::BinaryOp::Add, ir::BinaryOp::Mul, ir::BinaryOp::BitAnd, ir::BinaryOp::BitOr};
+  const auto [left, right] = tables.store.OperandsOf(after);
+  return std::ranges::count(kCommutative, next.binary_op()) > 0 && left == carried && !IsOneText(tables, right);
+}
+
+}  // namespace allranks::variation
