@@ -712,7 +712,7 @@ class Builder {
   const ir::Function& function_;
 };
 
-// The group that a tensor is spread over (variation: FunctionEvaluator::MadeOver); none of anything else.
+// The group that a tensor is spread over (variation/library_groups.h); none of anything else.
 ValueId SpreadOver(const State& state, ValueId object) {
   if (object && state.values[object].kind == ValueKind::Param) {
     object = state.facts.param(state.values[object].function(), state.values[object].param_index());

@@ -1,8 +1,18 @@
+// The walk over calls: what is called, what it yields and what holds afterwards.
+//
+// A function of the program is evaluated once, over its parameters, and a call puts its arguments in (call_substitution.h): into what it
+// returns, what it stores in its arguments and what it leaves behind (effects.h). A call of a library is told by knowledge
+// (library_results.h). Of one of several functions each is called, and what holds then is merged.
+//
+// Invariant: a call that may run code of the program is recorded, so that its trace is built later (traces/build.cpp).
+//
+// Unsound: a callee that nobody knows changes nothing but what is handed to it.
 #include <algorithm>
 
 #include "analyzer/base/option_attribute.h"
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/process_start.h"
 
 namespace allranks::variation {
 namespace {
@@ -400,7 +410,11 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     fact.receiver = receiver;
   }
   const LibraryCall call = CallOf(site, entry, bound, receiver, args);
-  NoteProcessStart(call);
+  for (const ProcessStart& start : ProcessStarts(tables_, call)) {
+    for (uint32_t i = 0; i < start.values.size(); ++i) {
+      if (start.values[i]) tables_.Record(TableId::Params, start.function.index, i, Closed(start.values[i]));
+    }
+  }
   ValueId result;
   if (!entry.tuple.empty()) {
     std::vector<ValueId> parts;

@@ -1,6 +1,29 @@
-// Evaluates one function abstractly: statement by statement, with the values of its variables in hand. The member
-// functions are spread over statements.cpp, expressions.cpp, members.cpp, own_fields.cpp, calls.cpp, bind_arguments.cpp, choices.cpp,
-// passed_tests.cpp and iteration.cpp.
+// Evaluates one function abstractly: statement by statement, with the values of its variables in hand (abstract interpretation,
+// Cousot and Cousot 1977, over symbolic values).
+//
+// The class is the walk: it goes through statements and expressions in the order in which they run, and hands each question to the part
+// that answers it. A part has a header that says its idea, what it takes for granted and where it is unsound, and a test of its own.
+// None of them knows the walk: they get values and give values.
+//
+//   part (state that it owns)            answers
+//   env.h (variables, heap, effects)     what holds at a point, behind two arms, behind a loop
+//   path.h (conditions around a place)   under what a rank comes here
+//   returns.h, yields.h (by place)       what the function gives on all ways together
+//   broadcasts.h (what was sent)         whether two arms hold one value
+//   containers.h, chosen_items.h         what lists and dictionaries hold, and with an item more or less
+//   rounds.h, failures.h                 what the text says of loops and handlers
+//   process_start.h                      which functions a call starts in other processes, and with what
+//   definitions.h, class_members.h       what a name of the program stands for, what a class says of its objects
+//   own_fields.h                         what objects of a class have of their own
+//   argument_binding.h                   which argument a parameter gets; call_substitution.h puts it in
+//   built_in_results.h, library_results.h, library_groups.h, made_with.h
+//                                        what a call yields of which the code is not seen
+//
+// The walk may ask all of them; of one another they ask those that they are made with. All of them may read and record in Tables.
+//
+// Invariant: evaluating a function twice with the same tables gives the same facts (recording.h relies on it).
+//
+// Unsound: three rounds of a loop stand for all (loops.cpp); threads and exceptions out of calls are not followed.
 #pragma once
 
 #include <optional>
@@ -213,16 +236,11 @@ class FunctionEvaluator {
   std::vector<ValueId> BindFunction(FuncId function, ValueId receiver, std::span<const CallArgument> args);
   void BindFields(FuncId function, const CallArgument& fields, std::vector<ValueId>& bound);
 
-  // choices.cpp
+  // named_members.cpp
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId OwnerOfTable(ir::ExprId table);
   bool PutFields(ir::ExprId table, std::span<const CallArgument> args);
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
-
-  // process_start.cpp
-  void NoteProcessStart(const LibraryCall& call);
-  void RecordStarted(FuncId function, ValueId receiver, bool with_index, ValueId arguments);
-  ValueId OnOneNode(ValueId value);
 
   // iteration.cpp
   Iteration Iterate(ir::ExprId site, ValueId iterable);

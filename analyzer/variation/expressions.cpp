@@ -1,3 +1,9 @@
+// The walk over expressions: a value for each of them, which others read afterwards (Facts::exprs).
+//
+// Operands come first, as they do when the program runs, so that what they call has happened. A part that only some ranks evaluate
+// (`ready and setup()`) stands under the condition of the parts in front of it (path.h).
+//
+// Unsound: operators of the program's own classes (`__add__`, `__eq__`) are taken for those of numbers and texts.
 #include <algorithm>
 #include <unordered_set>
 

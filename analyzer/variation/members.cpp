@@ -1,3 +1,9 @@
+// What an attribute of an object is, as far as it hangs on the place where it is read.
+//
+// Asked in this order: what this function stored there (env.h), what the object was made with (own_fields.h), what its class says
+// (class_members.h), what its library says, and last what a name like this usually means (`rank`).
+//
+// Unsound: `__getattr__` of the program's own classes is not run.
 #include <algorithm>
 
 #include <fmt/format.h>

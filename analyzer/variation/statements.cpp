@@ -1,3 +1,10 @@
+// The walk over statements: what each does to the variables, and which way goes on behind it.
+//
+// Both arms of a branch are evaluated, each under its condition; where both go on, what holds behind them is merged (env.h), and where
+// one ends, the rest of the block stands under the condition that the other was taken. A handler is a branch of its own under the
+// unknown whether it ran, which varies as that what may fail does (failures.h).
+//
+// Unsound: an error strikes between two statements of a `try` and never in one; what a `with` catches is not known.
 #include <algorithm>
 
 #include "analyzer/ir/bindings.h"

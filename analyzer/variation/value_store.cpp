@@ -833,7 +833,7 @@ ValueId ValueStore::SameObject(Value instance, ValueId meant) {
   return Make(instance, {&meant, 1});
 }
 
-// Each list is what the variable of the loop is (FunctionEvaluator::RanksInLoops).
+// Each list is what the variable of the loop is (library_groups.cpp).
 ValueId ValueStore::ListsOfGroups(ValueId group) const {
   const auto kids = Kids(group);
   return kids.size() > 1 && kids[0] == kids[1] ? kids[2] : ValueId();

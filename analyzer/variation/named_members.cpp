@@ -1,4 +1,7 @@
-// Several things behind one name: which functions it may be, and which of them a call can mean; which fields.
+// Members that are named while the program runs: `vars(args)[key] = value`, `setattr(args, key, value)`, `models.__dict__[args.arch]`.
+//
+// A name that is known, or one of a few, leads to the member; any other leads to one of those that there are, or says that any may have been
+// replaced.
 #include <algorithm>
 
 #include "analyzer/variation/evaluator.h"
