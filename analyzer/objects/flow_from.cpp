@@ -9,9 +9,9 @@
 namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-                   uint32_t begin, Question ends, Question counts, Question fills, std::vector<bool> items)
+                   uint32_t begin, Question ends, Question counts, Question fills, std::vector<bool> items, Question uses_up)
     : program_(program), module_(program.module_of(function)), tree_(index.tree(program.funcs[function].module)), ends_(std::move(ends)),
-      counts_(std::move(counts)), fills_(std::move(fills)), items_(std::move(items)) {
+      counts_(std::move(counts)), fills_(std::move(fills)), uses_up_(std::move(uses_up)), items_(std::move(items)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::Function& node = program.function(function);
   if (binding::HasReceiver(program, function) && !node.params.empty()) self_ = node.params[0].name;
@@ -26,6 +26,16 @@ FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, F
   for (int round = 0; round < 2; ++round) {
     for (const ir::StmtId id : stmts) Read(id);
   }
+}
+
+bool FlowFrom::IsEverIn(base::NameId variable) const {
+  const auto first = ever_.lower_bound({variable.index, 0});
+  return first != ever_.end() && first->first == variable.index;
+}
+
+bool FlowFrom::IsEverInFieldOf(base::NameId variable) const {
+  const auto first = ever_.lower_bound({variable.index, 0});
+  return first != ever_.end() && first->first == variable.index && first->second != kWhole;
 }
 
 void FlowFrom::Read(ir::StmtId id) {
@@ -241,6 +251,7 @@ void FlowFrom::Set(ir::ExprId target, Held what) {
     else places.erase(place);
   };
   note(held_, what.holds);
+  if (what.holds) ever_.insert(place);
   note(given_, what.holds && what.is_of_given);
   note(totals_, what.holds && what.is_of_total);
 }
@@ -319,6 +330,7 @@ void FlowFrom::ReadCall(ir::StmtId id, ir::ExprId call) {
   if (module_[callee].kind != ir::ExprKind::Attribute || IsImported(ir::ObjectOf(module_[callee]))) return;
   const ir::Expr& given = module_[ir::ObjectOf(module_[callee])];
   if (given.kind == ir::ExprKind::Name && self_ && ir::NameOf(given) == self_) return;
+  if (uses_up_ && uses_up_(call)) return;
   for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
     const ir::ExprId arg = ir::ArgAt(module_, module_[call], i).value;
     if (!Holds(arg)) continue;

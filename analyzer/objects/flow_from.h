@@ -26,9 +26,11 @@ class FlowFrom {
   // The results of `seeds`, which stand in the function; statements that begin before `begin` are not read. It goes into no
   // expression of which `ends` is true. `counts`: whether an argument counts as given to an object. `fills`: whether a call puts what
   // it is given into its other arguments (`dist.all_gather(everything, mine)`). `items`: which ones of a seed count where it is taken
-  // apart (`steps, loss = train()`); none: all do.
+  // apart (`steps, loss = train()`); none: all do. `uses_up`: whether a method leaves nothing of what it is given in its object
+  // (`engine.backward(loss)`).
   FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
-           uint32_t begin, Question ends = {}, Question counts = {}, Question fills = {}, std::vector<bool> items = {});
+           uint32_t begin, Question ends = {}, Question counts = {}, Question fills = {}, std::vector<bool> items = {},
+           Question uses_up = {});
 
   // Whether an expression of the function, behind the beginning, is made of them.
   bool Holds(ir::ExprId expr) const { return expr && found_.contains(expr.index); }
@@ -39,6 +41,10 @@ class FlowFrom {
   bool IsOfTotal(ir::ExprId expr) const { return expr && of_totals_.contains(expr.index); }
   // Whether something is filed under it: `results[image_id] = boxes`, where two of one key are one.
   bool is_filed() const { return is_filed_; }
+  // Whether a variable, or a field of its object, held it at some place.
+  bool IsEverIn(base::NameId variable) const;
+  // Whether a field of its object did.
+  bool IsEverInFieldOf(base::NameId variable) const;
 
  private:
   // A variable, or a field of one: its name, and that of the field or none.
@@ -80,11 +86,12 @@ class FlowFrom {
   const binding::Program& program_;
   const ir::Module& module_;
   const ir::Tree& tree_;
-  Question ends_, counts_, fills_;
+  Question ends_, counts_, fills_, uses_up_;
   std::vector<bool> items_;
   base::NameId self_;  // of a method: its own object
   bool is_filed_ = false;
   std::set<Place> held_, given_, totals_;
+  std::set<Place> ever_;  // held it at some place
   std::unordered_set<uint32_t> seeds_, found_, of_given_, of_totals_;  // by ExprId
 };
 

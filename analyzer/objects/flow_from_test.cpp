@@ -89,5 +89,19 @@ TEST_F(FlowFromTest, AnObjectThatIsHandedToItself) {
   EXPECT_EQ(Known("class A:\n  @staticmethod\n  def f(meter):\n    meter.update(make())\n    asked(meter.mean)\n"), "total");
 }
 
+TEST_F(FlowFromTest, WhichVariablesHeldItAtSomePlace) {
+  Read("def f(self, other):\n  loss = make()\n  self.total += loss\n  loss = 0\n");
+  const ir::ModuleId module_id{0};
+  ir::ExprId seed;
+  for (const ir::ExprId call : index().ExprsOf(module_id, ir::ExprKind::Call)) seed = call;
+  const FuncId function = index().FunctionOf(module_id, index().tree(module_id).StatementOf(seed));
+  const FlowFrom flow(program(), index(), function, {seed}, 0);
+  const auto name = [&](std::string_view text) { return program().names->Find(text); };
+  EXPECT_TRUE(flow.IsEverIn(name("loss")));
+  EXPECT_FALSE(flow.IsEverInFieldOf(name("loss")));
+  EXPECT_TRUE(flow.IsEverInFieldOf(name("self")));
+  EXPECT_FALSE(flow.IsEverIn(name("other")));
+}
+
 }  // namespace
 }  // namespace allranks::objects

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/binding/receiver.h"
+#include "analyzer/ir/bindings.h"
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/definition_names.h"
 #include "analyzer/objects/evaluation_loops.h"
@@ -26,6 +27,10 @@ bool PutsTogether(const knowledge::Operation& operation, std::string_view kind) 
   return operation.op_class == knowledge::OpClass::Collective && kind.find("barrier") == std::string_view::npos;
 }
 
+bool IsWithin(const ir::Module& module, ir::ExprId inner, ir::ExprId outer) {
+  return module[outer].begin <= module[inner].begin && module[outer].end >= module[inner].end;
+}
+
 }  // namespace
 
 const ShareResults& SharesOnDemand::Get() const {
@@ -36,7 +41,7 @@ const ShareResults& SharesOnDemand::Get() const {
 
 ShareResults::ShareResults(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading),
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading), training_(training),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
       runs_(program, knowledge, facts, index, launch, loading), neighbourhood_(program) {
   const auto starts = [&](const Site& caller) { return program.funcs[caller.function].function == ir::kTopLevel; };
@@ -385,26 +390,79 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
-  const FlowFrom flow(program_, index_, function, {seed}, begin, ends, is_share, fills, std::exchange(way.items, {}));
+  const auto uses_up = [&](ir::ExprId call) {
+    const Site site{function, call};
+    return std::ranges::count(training_.backwards(), site) > 0 || std::ranges::count(displays_.In(function), site, &Display::call) > 0;
+  };
+  const FlowFrom flow(program_, index_, function, {seed}, begin, ends, is_share, fills, std::exchange(way.items, {}), uses_up);
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
-  const uint32_t first = FirstCombination(function, seed, begin);
+  const uint32_t first = FirstCombination(from, flow, begin);
   if (first < end) return;
   AddShown(loop, from, flow, end, first, way);
-  AddChosen(loop, function, flow, end, first, way);
-  AddStepped(loop, function, flow, end, first, way);
+  AddChosen(loop, from, flow, end, first, way);
+  AddStepped(loop, from, flow, end, first, way);
   FollowReturns(loop, function, flow, first, way);
 }
 
 // What the call that evaluated did inside came before its result.
-uint32_t ShareResults::FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const {
+uint32_t ShareResults::FirstCombination(const Site& from, const FlowFrom& flow, uint32_t begin) const {
   uint32_t first = UINT32_MAX;
-  for (const ir::ExprId place : places_[function.index]) {
-    if (place == seed) continue;
-    const uint32_t at = program_.module_of(function)[place].begin;
-    if (at >= begin) first = std::min(first, at);
+  for (const ir::ExprId place : places_[from.function.index]) {
+    if (place == from.expr) continue;
+    const uint32_t at = program_.module_of(from.function)[place].begin;
+    if (at >= begin && at < first && MayTakeIn({from.function, place}, flow)) first = at;
   }
   return first;
+}
+
+// Whether what is put together there may be some of the result: it is handed over, it is in the object whose method is called, or a function
+// inside reads the variable.
+bool ShareResults::MayTakeIn(const Site& call, const FlowFrom& flow) const {
+  const ir::Module& module = program_.module_of(call.function);
+  const ir::Expr& node = module[call.expr];
+  if (node.kind != ir::ExprKind::Call) return true;
+  for (uint32_t i = 0; i < ir::ArgCount(module, node); ++i) {
+    if (IsHandled(module, ir::ArgAt(module, node, i).value, flow)) return true;
+  }
+  const variation::CallFact* fact = facts_.call(call.function, call.expr);
+  const bool is_known = fact != nullptr && fact->kind == variation::CallKind::Known && knowledge_[fact->entry].has_operation;
+  if (is_known && knowledge_[fact->entry].operation.op_class != knowledge::OpClass::Implicit) return false;
+  if (IsHandled(module, ir::CalleeOf(node), flow)) return true;
+  return fact != nullptr && fact->function && ReadsVariables(fact->function, call.function, flow);
+}
+
+// It is made of the result, or of an object that has some in a field.
+bool ShareResults::IsHandled(const ir::Module& module, ir::ExprId expr, const FlowFrom& flow) const {
+  return ir::AnyPart(module, expr, [&](ir::ExprId part) {
+    return flow.Holds(part) || (module[part].kind == ir::ExprKind::Name && flow.IsEverInFieldOf(ir::NameOf(module[part])));
+  });
+}
+
+// `def sync(): dist.all_reduce(total)` inside the function that counts, or of a file that counts in variables of its own.
+bool ShareResults::ReadsVariables(FuncId helper, FuncId outer, const FlowFrom& flow) const {
+  const ir::ModuleId module_id = program_.funcs[outer].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Function& around = program_.function(outer);
+  const bool is_top = program_.funcs[outer].function == ir::kTopLevel;
+  return std::ranges::any_of(index_.RunBy({helper}), [&](FuncId run) {
+    const ir::Function& inner = program_.function(run);
+    const bool is_inside = program_.funcs[run].module == module_id && (is_top || (inner.begin >= around.begin && inner.end <= around.end));
+    if (!is_inside) return false;
+    std::set<base::NameId> own;
+    for (const ir::Param& param : inner.params) own.insert(param.name);
+    ir::ForEachBindingIn(module, inner.body, [&](const ir::Binding& binding) { own.insert(binding.name); });
+    const auto inside = index_.ExprsBeginningIn(module_id, inner.begin, inner.end);
+    for (const ir::ExprId id : inside) {
+      if (module[id].kind != ir::ExprKind::Comprehension) continue;
+      for (const ir::Clause& clause : ir::ClausesOf(module, module[id])) {
+        ir::ForEachTargetName(module, clause.target, [&](base::NameId name) { own.insert(name); });
+      }
+    }
+    return std::ranges::any_of(inside, [&](ir::ExprId id) {
+      return module[id].kind == ir::ExprKind::Name && flow.IsEverIn(ir::NameOf(module[id])) && !own.contains(ir::NameOf(module[id]));
+    });
+  });
 }
 
 void ShareResults::AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way) {
@@ -541,8 +599,9 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
   for (const Display& display : displays_.In(function)) {
     const ir::Expr& call = module[display.call.expr];
     // `print(evaluate(model))` is done after what stands in it.
-    const bool is_around = call.begin <= module[seed].begin && call.end >= module[seed].end;
-    if ((call.begin < begin && !is_around) || call.begin >= end) continue;
+    if ((call.begin < begin && !IsWithin(module, seed, display.call.expr)) || call.begin >= end) continue;
+    // `print(meter.reduce())`
+    if (end < call.end) continue;
     const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) {
       return DiffersBy(function, expr, flow, way) && ShowsResult(function, expr, flow, way);
     });
@@ -574,13 +633,16 @@ bool ShareResults::HasConstant(const ir::Module& module, ir::ExprId compare) {
 }
 
 // `if accuracy > best: torch.save(...)`.
-void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
+void ShareResults::AddChosen(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
+  const FuncId function = from.function;
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.kind != ir::StmtKind::If || stmt.begin < begin || stmt.begin >= end || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    if (stmt.kind != ir::StmtKind::If || stmt.begin >= end || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
     const ir::ExprId test = ir::ValueOf(stmt);
+    // `if evaluate(model) > best:`
+    if (stmt.begin < begin && !IsWithin(module, from.expr, test)) continue;
     const bool compares = std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Compare), [&](ir::ExprId id) {
       return module[id].begin >= module[test].begin && module[id].end <= module[test].end && flow.Holds(id) && !HasConstant(module, id);
     });
@@ -590,14 +652,17 @@ void ShareResults::AddChosen(size_t loop, FuncId function, const FlowFrom& flow,
 }
 
 // `scheduler.step(loss)`, of no object of the project. What answers, like a simulated world, is no scheduler.
-void ShareResults::AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
+void ShareResults::AddStepped(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
+  const FuncId function = from.function;
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.kind != ir::StmtKind::Expr || stmt.begin < begin || stmt.begin >= end) continue;
+    if (stmt.kind != ir::StmtKind::Expr || stmt.begin >= end) continue;
     const ir::ExprId call = ir::ValueOf(stmt);
     if (module[call].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call]) == 0) continue;
+    // `plateau.step(evaluate(model))`
+    if (stmt.begin < begin && !IsWithin(module, from.expr, call)) continue;
     const ir::Expr& callee = module[ir::CalleeOf(module[call])];
     if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "step") continue;
     const ir::ExprId metric = ir::ArgAt(module, module[call], 0).value;

@@ -7,7 +7,8 @@
 // are switched off there or in the functions around it, or that a model was put into evaluation mode.
 //
 // Only what becomes of the result behind the loop counts. The result is followed through variables, returns and callers, up to the first operation that puts values of several
-// ranks together, or a file of the rank that is read in the same function; behind that nothing is said. Pictures and sounds
+// ranks together and may be given some of it, or a file of the rank that is read in the same function; behind that nothing is said. An operation on
+// other values (`lr = broadcast(lr)`, an evaluation that reduces its own) ends nothing. Pictures and sounds
 // that are logged are samples, not results. A value counts only if it differs with the data of a rank: lengths and
 // numbers of rounds do not, and what is computed of the clock is a duration or a speed.
 //
@@ -107,12 +108,15 @@ class ShareResults {
   bool DropsRepeats(const Site& call, const FlowFrom& flow) const;
   bool IsCutAbove(FuncId function, const FlowFrom& flow, int depth) const;
   void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
-  void AddChosen(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
-  void AddStepped(size_t loop, FuncId function, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
+  void AddChosen(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
+  void AddStepped(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
   bool ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, Way* what = nullptr) const;
   static void AddItems(const ir::Expr& returned, const ir::Module& module, const FlowFrom& flow, bool is_first, std::vector<bool>& items);
-  uint32_t FirstCombination(FuncId function, ir::ExprId seed, uint32_t begin) const;
+  uint32_t FirstCombination(const Site& from, const FlowFrom& flow, uint32_t begin) const;
+  bool MayTakeIn(const Site& call, const FlowFrom& flow) const;
+  bool IsHandled(const ir::Module& module, ir::ExprId expr, const FlowFrom& flow) const;
+  bool ReadsVariables(FuncId helper, FuncId outer, const FlowFrom& flow) const;
   bool IsShareOfRank(ValueId value) const;
   bool IsKnownAlike(FuncId function, ir::ExprId expr) const;
   static bool HasConstant(const ir::Module& module, ir::ExprId compare);
@@ -131,6 +135,7 @@ class ShareResults {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   const Loading& loading_;
+  const Training& training_;
   Values values_;
   Displays displays_;
   JobRuns runs_;

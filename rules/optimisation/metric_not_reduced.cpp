@@ -221,8 +221,8 @@ if rank == 0:
 
 ## When it is silent
 
-* Values of several ranks are put together before, in the function or in what it calls, also by files of
-  each rank that are read behind a barrier.
+* Values of several ranks are put together before, in the function or in what it calls, and the result may be
+  among them; also by files of each rank that are read behind a barrier.
 * Gradients are computed in the loop, or a model was put into training mode before, and the result decides
   nothing.
 * What is printed holds the number of the rank, says only how many there are, or is a picture or a sound.

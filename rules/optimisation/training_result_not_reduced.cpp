@@ -110,7 +110,8 @@ if rank == 0:
 * What is shown within the loop, batch by batch or every so many, and the loss of the last batch: that is
   what people watch while training.
 * The result also decides which checkpoint is kept or moves the learning rate: AR405 says so.
-* Values of several ranks are put together before, in the function or in what it calls.
+* Values of several ranks are put together before, in the function or in what it calls, and the result may be
+  among them. An evaluation in between that reduces its own does not count.
 * What is printed holds the number of the rank, or says only how many there are.
 * The result is kept in a field and read by another method.
 
