@@ -4,6 +4,7 @@
 
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/lightning_calls.h"
+#include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -18,6 +19,7 @@ JobRuns::JobRuns(const binding::Program& program, const knowledge::Knowledge& kn
   NoteStarters(facts);
   NoteJobs();
   NoteOwnRanks();
+  NoteImportedAgain();
   NoteStartedByHand();
   NoteTurns(facts);
 }
@@ -47,6 +49,15 @@ bool JobRuns::IsRunByRanks(std::span<const Site> way) const {
     }
   }
   return IsRunByRanks(way[first]);
+}
+
+bool JobRuns::IsRunByStarted(const Site& site) const {
+  const binding::Func& func = program_.funcs[site.function];
+  if (func.function != ir::kTopLevel || !imported_again_[func.module.index]) return false;
+  const ir::Tree& tree = index_.tree(func.module);
+  const ir::StmtId main = MainOf(program_, func.module);
+  const ir::StmtId stmt = tree.StatementOf(site.expr);
+  return stmt && (!main || !tree.Holds(main, stmt));
 }
 
 bool JobRuns::IsStartedOnRanks(const Site& site) const {
@@ -104,6 +115,21 @@ void JobRuns::NoteOwnRanks() {
     const ir::ModuleId module = program_.funcs[starter].module;
     if (has_own_ranks_[module.index]) continue;
     for (const ir::ModuleId used : neighbourhood.UsedBy(module)) has_own_ranks_[used.index] = true;
+  }
+}
+
+// The file that starts them, those on the way there, and what these import.
+void JobRuns::NoteImportedAgain() {
+  imported_again_.resize(program_.modules.size());
+  if (starts_.starts().empty()) return;
+  const binding::Neighbourhood neighbourhood(program_);
+  for (const ProcessStart& start : starts_.starts()) {
+    if (start.is_one || !of_job_[start.started.index]) continue;
+    for (const Site& way : index_.WaysTo(start.site)) {
+      const ir::ModuleId module = program_.funcs[way.function].module;
+      if (imported_again_[module.index]) continue;
+      for (const ir::ModuleId used : neighbourhood.UsedBy(module)) imported_again_[used.index] = true;
+    }
   }
 }
 

@@ -30,6 +30,9 @@ class JobRuns {
   bool IsRunByRanks(const Site& site) const;
   // The same of the last place on a way: the ranks may be started on it. `way`: sites each of which calls the function of the next.
   bool IsRunByRanks(std::span<const Site> way) const;
+  // By each process that the program starts, as it imports the file: what stands at the top of a file outside of `if __name__ == "__main__":`.
+  // A process that is forked goes on with what was done there.
+  bool IsRunByStarted(const Site& site) const;
   // Whether some file on the way there wraps a model, communicates, deals out data or asks for ranks: a group that is made and never used
   // makes no job of a script. `way`: sites each of which calls the function of the next.
   bool IsSharedWork(std::span<const Site> way) const;
@@ -48,6 +51,7 @@ class JobRuns {
   void NoteStarters(const variation::Facts& facts);
   void NoteJobs();
   void NoteOwnRanks();
+  void NoteImportedAgain();
   void NoteStartedByHand();
   bool IsOfPackage(const Site& site) const;
   void AddGiven(const variation::ValueStore& store, FuncId by, ValueId value, int depth);
@@ -82,6 +86,7 @@ class JobRuns {
   std::vector<bool> of_job_, run_;  // by FuncId: as Jobs has it, what makes a job in other ways, and what those hand over
   std::vector<bool> start_ranks_;   // by FuncId: starts the processes of the job, or calls what does
   std::vector<bool> started_by_hand_;  // by ModuleId: a program that uses it is started by `python`, as lines have it
+  std::vector<bool> imported_again_;  // by ModuleId: by the processes that a program starts
   std::vector<bool> has_own_ranks_;  // by ModuleId: a program that uses it starts ranks itself, by a trainer of Lightning or processes
 };
 

@@ -104,6 +104,7 @@ class EqualWorkers {
 
   bool IsRunByAll(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
+    if (runs_.IsRunByStarted(site)) return true;
     return runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) &&
            context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
@@ -395,10 +396,10 @@ extern const Rule SameAugmentation = {
 A data-parallel program that seeds torch with the same number on all ranks, nowhere with one that depends on
 the rank, and trains on a loader with workers whose data set draws random numbers for each sample: in
 `__getitem__` and what that calls, by a transform of torchvision or of the project that it is made with or
-makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's. Also workers that are
-seeded by their number alone, in a `worker_init_fn` or where a sample is made
-(`random.seed(get_worker_info().id)`), and workers that a `worker_init_fn` gives one number, the same in all
-of them.
+makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's, and the seed may stand
+at the top of a file that each process imports which the program starts. Also workers that are seeded by
+their number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`),
+and workers that a `worker_init_fn` gives one number, the same in all of them.
 
 ## Why it hurts
 

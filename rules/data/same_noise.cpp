@@ -91,6 +91,7 @@ class SameNoise {
 
   bool IsRunByAll(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
+    if (runs_.IsRunByStarted(site)) return true;
     return runs_.IsRunByRanks(site) && context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
   }
 
