@@ -36,7 +36,7 @@ class Loaders {
   // Gradients of a wrapped model are made of the batches of a loader that gives every rank the same.
   void VisitLoop(const LoaderLoop& loop) {
     if (!context_.training.ReducesOn(loop)) return;
-    if (!context_.loading.SamplersOf(loop.loader).empty() || !whole_.IsInOneOrder(loop.loader, loop.iterable.function)) return;
+    if (!whole_.IsOfPlainOrder(loop.loader) || !whole_.IsInOneOrder(loop.loader, loop.iterable.function)) return;
     if (MayBePrepared(loop)) return;
     const std::vector<Site> made = MadeAt(loop);
     if (made.size() != 1 || IsDealtOutElse(loop.loader, made[0]) || IsSeenTwice(made[0])) return;
@@ -104,7 +104,7 @@ class Loaders {
       if (std::ranges::count(files, context_.program.funcs[loader.function].module) == 0) continue;
       const ValueId value = context_.loading.ValueOf(loader);
       if (!(lightning_.IsForTraining(loader) || (trainer && IsFitted(trainer, value)))) continue;
-      if (!context_.loading.SamplersOf(value).empty() || !whole_.IsInOneOrder(value, loader.function)) continue;
+      if (!whole_.IsOfPlainOrder(value) || !whole_.IsInOneOrder(value, loader.function)) continue;
       if (IsSeenTwice({loader.function, loader.expr})) continue;
       Finding finding = FindingAt(context_, kAR302, Severity::Error, Confidence::Likely, Site{loader.function, loader.expr},
                                   {"this loader has no distributed sampler, and the trainer is told not to give it one: every rank reads the whole data set", {}});
@@ -223,7 +223,7 @@ class Loaders {
     for (const KnownCall& call : context_.loading.made_loaders()) {
       if (call.function != site.function || call.expr != site.expr) continue;
       const ir::ExprId dataset = context_.index.ArgExpr(call, "dataset");
-      if (!dataset) return;
+      if (!dataset || !context_.loading.SamplersOf(context_.loading.ValueOf(call)).empty()) return;
       const std::string argument = "sampler=DistributedSampler(" + std::string(TextOf(context_, module_id, dataset)) + ")";
       const ir::ExprId shuffle = context_.index.ArgExpr(call, "shuffle");
       std::vector<findings::Edit> edits = {
@@ -262,8 +262,8 @@ extern const Rule NoDistributedSampler = {
 ## What it finds
 
 A loop that computes gradients of a wrapped model (DDP, FSDP, DeepSpeed) from the batches of a
-`DataLoader` without a sampler, while neither the data set nor the order of its samples knows the
-rank. And a loader that does not get the distributed sampler which was made for its data set, because
+`DataLoader` without a sampler, or with a `RandomSampler` or `SequentialSampler` of torch, while neither the
+data set nor the order of its samples knows the rank. And a loader that does not get the distributed sampler which was made for its data set, because
 another one replaced it on the way. Also a loader for Lightning's training whose trainer is told not to deal
 it out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, by such a key in a file of settings
 that the program reads (`Trainer(**cfg.trainer)`), or by one below `trainer` in the configuration that the

@@ -61,14 +61,7 @@ class WholeEvaluations {
     const ValueId iterable = context_.facts.value(ModuleOf(loop), loop.iterable.expr);
     std::vector<ValueId> loaders = context_.loading.LoadersIn(iterable);
     loaders.push_back(loop.loader);
-    return std::ranges::all_of(loaders, [&](ValueId loader) {
-      const std::vector<ValueId> samplers = context_.loading.SamplersOf(loader);
-      return whole_.IsWhole(loader) && std::ranges::all_of(samplers, [&](ValueId sampler) { return IsOfPlainOrder(sampler); });
-    });
-  }
-
-  bool IsOfPlainOrder(ValueId sampler) const {
-    return context_.values.IsA(sampler, "torch.utils.data.SequentialSampler") || context_.values.IsA(sampler, "torch.utils.data.RandomSampler");
+    return std::ranges::all_of(loaders, [&](ValueId loader) { return whole_.IsWhole(loader) && whole_.IsOfPlainOrder(loader); });
   }
 
   // A few batches, as a look at what the model does.

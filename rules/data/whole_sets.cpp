@@ -8,6 +8,19 @@ using objects::KnownCall;
 using variation::ValueId;
 using variation::ValueKind;
 
+bool WholeSets::IsOfPlainOrder(ValueId loader) const {
+  const auto is_given = [&](ValueId sampler, std::string_view param) {
+    const ValueId value = context_.values.MadeWith(sampler, param);
+    return value && !context_.values.IsNone(value) && !context_.values.IsFalse(value);
+  };
+  const std::vector<ValueId> samplers = context_.loading.SamplersOf(loader);
+  return std::ranges::all_of(samplers, [&](ValueId sampler) {
+    if (context_.values.IsA(sampler, "torch.utils.data.SequentialSampler")) return true;
+    const bool draws_all = context_.values.IsA(sampler, "torch.utils.data.RandomSampler");
+    return draws_all && !is_given(sampler, "generator") && !is_given(sampler, "num_samples") && !is_given(sampler, "replacement");
+  });
+}
+
 bool WholeSets::IsWhole(ValueId loader) const {
   const bool is_made = context_.facts.values_store[loader].kind == ValueKind::Object && context_.values.MadeWith(loader, "dataset").has_value();
   return is_made && !KnowsRank(loader, "dataset");
@@ -30,8 +43,18 @@ bool WholeSets::IsOfRank(ValueId part) const {
   if (context_.values.IsA(part, "torch.utils.data.IterableDataset")) return true;
   if (value.kind != ValueKind::Instance) return false;
   const auto args = context_.index.MadeWith(value.class_id());
-  const bool gets_share = std::ranges::any_of(args, [&](ValueId arg) { return arg && !context_.facts.values_store.axes(arg).empty(); });
-  return gets_share || ReadsRank(value.class_id());
+  return std::ranges::any_of(args, [&](ValueId arg) { return IsOwn(arg); }) || ReadsRank(value.class_id());
+}
+
+// It differs between ranks, or what callers pass for it does.
+bool WholeSets::IsOwn(ValueId value) const {
+  return value && context_.values.AnyPart(value, [&](ValueId part) {
+    const variation::Value& node = context_.facts.values_store[part];
+    if (!node.axes.empty()) return true;
+    if (node.kind != ValueKind::Param) return false;
+    const ValueId passed = context_.facts.param(node.function(), node.param_index());
+    return passed && !context_.facts.values_store.axes(passed).empty();
+  });
 }
 
 // A data set of the project whose methods ask for the rank deals itself out.

@@ -12,6 +12,9 @@ class WholeSets {
  public:
   explicit WholeSets(const Context& context) : context_(context), calls_(context) {}
 
+  // Whether a loader takes the samples in the order of the set or in one that it draws of all of them: it has no sampler, or one of torch that
+  // does no more.
+  bool IsOfPlainOrder(variation::ValueId loader) const;
   // Whether the data set of a loader does not know the rank; not so where it was made is not known.
   bool IsWhole(variation::ValueId loader) const;
   // The same, and each rank draws the samples in one order: the program of `user` seeds nothing by the rank.
@@ -20,6 +23,7 @@ class WholeSets {
  private:
   bool KnowsRank(variation::ValueId loader, std::string_view param) const;
   bool IsOfRank(variation::ValueId part) const;
+  bool IsOwn(variation::ValueId value) const;
   bool ReadsRank(binding::ClassId class_id) const;
   bool IsSeededByRank(variation::ValueId loader, binding::FuncId user);
 
