@@ -323,7 +323,55 @@ class Backward {
       const ir::ExprId inner = ir::ObjectOf(module_[callee]);
       if (IsInner({backward_.function, inner}) || HoldsInner(inner)) return callee;
     }
-    return {};
+    return RunsUnseen(call) ? callee : ir::ExprId::None();
+  }
+
+  // `model.module.encode(x)`, a method that nobody has read: the gradients that come back through it are those of the model, where nothing
+  // in the loop comes to the wrapper.
+  bool RunsUnseen(ir::ExprId call) const {
+    const ir::Expr& callee = module_[ir::CalleeOf(module_[call])];
+    if (callee.kind != ir::ExprKind::Attribute || ir::ArgCount(module_, module_[call]) == 0) return false;
+    const ir::ExprId inner = ir::ObjectOf(callee);
+    if (module_[inner].kind != ir::ExprKind::Attribute || !IsInner({backward_.function, inner})) return false;
+    const variation::CallFact* fact = context_.facts.call(backward_.function, call);
+    const bool is_seen = fact != nullptr && (fact->function || fact->kind == variation::CallKind::Known);
+    if (is_seen && !(fact->function && ReadsParameters(fact->function))) return false;
+    return !ComesToWrapper(ir::ObjectOf(module_[inner]));
+  }
+
+  // `x @ self.weight` of a method.
+  bool ReadsParameters(FuncId method) const {
+    const ir::ModuleId module_id = context_.program.funcs[method].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const std::vector<FuncId> run = context_.index.RunBy({method});
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      if (context_.program.text(ir::AttrOf(module[id])) == "grad") return false;
+      const FuncId function = FunctionAround(context_, module_id, id);
+      if (!function || context_.program.funcs[function].owner != context_.program.funcs[method].owner || std::ranges::count(run, function) == 0) return false;
+      const ValueId value = context_.facts.value(module_id, id);
+      const std::vector<ValueId> leaves = value ? context_.values.Leaves(value) : std::vector<ValueId>();
+      const bool is_parameter = std::ranges::any_of(leaves, [&](ValueId leaf) { return context_.values.IsA(leaf, "torch.nn.Parameter"); });
+      return is_parameter && !IsWithoutGradients({function, id});
+    });
+  }
+
+  // In the loop around the backward, or before it where there is none, the wrapper is called or handed to something.
+  bool ComesToWrapper(ir::ExprId wrapper) const {
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(backward_);
+    const uint32_t begin = loops.empty() ? 0 : module_[loops.front()].begin;
+    const uint32_t end = loops.empty() ? module_[backward_.expr].begin : module_[loops.front()].end;
+    const base::NameId name = context_.program.names->Find("gradient_synced");
+    const knowledge::MarkId mark = name ? context_.knowledge.FindMark(name) : knowledge::MarkId{};
+    return std::ranges::any_of(CallsIn(context_, backward_.function), [&](const Site& call) {
+      const ir::Expr& node = module_[call.expr];
+      if (node.begin < begin || node.begin >= end) return false;
+      if (objects::IsSameChain(module_, ir::CalleeOf(node), wrapper)) return true;
+      for (uint32_t i = 0; i < ir::ArgCount(module_, node); ++i) {
+        if (objects::IsSameChain(module_, ir::ArgAt(module_, node, i).value, wrapper)) return true;
+      }
+      const variation::CallFact* fact = context_.facts.call(call.function, call.expr);
+      return mark && fact != nullptr && fact->function && RunsWrapper(fact->function, mark, 1);
+    });
   }
 
   // A method of the model that calls the model itself: `model.module.train_step(batch)`, where that is `return self(batch).loss`.
@@ -511,8 +559,9 @@ project, `inner = torch.compile(model.module)`, `inner = model.module if isinsta
 model`), or the plain model that was wrapped under another name before (`ddp = DDP(net)`, and then
 `net(x)`). Models are told by the calls that make them: through variables, globals, fields, helpers, and the
 parameters of the function that trains or computes the loss (`train(ddp.module, loader)`). A method of the
-inner model that runs the model or its parts (`model.module.train_step(batch)`) goes past the wrapper in the
-same way.
+inner model that runs the model or its parts, or reads its parameters (`model.module.train_step(batch)`),
+goes past the wrapper in the same way; so does one that is not seen (`model.module.encode(x)` of a library's
+model), where nothing in the loop around comes to the wrapper.
 
 Where the loss is also made of another wrapper's output, as in a GAN, it is a finding only if the optimizers
 that step next train this model and no other.
@@ -541,7 +590,8 @@ loss.backward()
 
 ## When it is silent
 
-* The loss is also made of what the wrapper returned, with gradients.
+* The loss is also made of what the wrapper returned, with gradients; or the method is not seen and the wrapper
+  is called in the loop: its forward may keep what the method takes.
 * The gradients of the input are wanted (`delta.grad`, an optimizer of it), and no optimizer steps the model
   by the others; or the function reads the gradients itself and no optimizer steps by them.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.
