@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/definitions.h"
 
 namespace allranks::objects {
 
@@ -178,7 +179,16 @@ std::optional<Period> Accumulation::PeriodOf(FuncId function, ir::StmtId loop, c
   }
   if (condition.guard.function != function || !loop || !condition.guard.holds) return std::nullopt;
   if (const auto period = CounterPeriod(loop, condition.guard, condition.guard.test)) return period;
-  return LastRoundPeriod(loop, condition.guard, condition.guard.test);
+  return LastRoundPeriod(loop, condition.guard, AssignedInLoop(loop, condition.guard));
+}
+
+// `is_last = i == len(parts) - 1` and then `if is_last:`: what is asked for; the test itself if it is no such variable.
+ir::ExprId Accumulation::AssignedInLoop(ir::StmtId loop, const Guard& guard) const {
+  const ir::ModuleId module_id = program_.funcs[guard.function].module;
+  if (program_.modules[module_id][guard.test].kind != ir::ExprKind::Name) return guard.test;
+  const std::vector<Definition> assigned = Definitions(program_, index_).To(guard.function, guard.test);
+  const bool is_one = assigned.size() == 1 && assigned[0].value && assigned[0].item == Definition::kWhole;
+  return is_one && index_.tree(module_id).Holds(loop, assigned[0].stmt) ? assigned[0].value : guard.test;
 }
 
 // `if k == n:` with `k += 1` in the loop and `k = 0` in the branch; also as a part of `and` and `or`.
@@ -224,12 +234,18 @@ std::optional<Period> Accumulation::LastRoundPeriod(ir::StmtId loop, const Guard
   const ir::Comparison comparison = ir::ComparisonAt(module, module[test], 0);
   ir::ExprId round = ir::ValueOf(module[loop]);
   if (module[round].kind == ir::ExprKind::Tuple && ir::Items(module, module[round]).size() > 0) round = ir::Items(module, module[round])[0];
-  const bool is_round = module[round].kind == ir::ExprKind::Name && IsSameChain(module, round, ir::CalleeOf(module[test]));
-  const ir::Expr& last = module[comparison.operand];
-  const bool is_last = last.kind == ir::ExprKind::Binary && static_cast<ir::BinaryOp>(last.op) == ir::BinaryOp::Sub &&
-                       values_.Int(facts_.value(module_id, ir::RightOf(last))) == 1;
-  if (comparison.op != ir::CompareOp::Eq || !is_round || !is_last) return std::nullopt;
-  return Period{PeriodForm::LastRound, guard, facts_.value(module_id, ir::LeftOf(last))};
+  const auto is_one_off = [&](ir::ExprId expr, ir::BinaryOp op) {
+    const ir::Expr& sum = module[expr];
+    return sum.kind == ir::ExprKind::Binary && static_cast<ir::BinaryOp>(sum.op) == op && values_.Int(facts_.value(module_id, ir::RightOf(sum))) == 1;
+  };
+  // `i == n - 1`, `i + 1 == n`
+  ir::ExprId counted = ir::CalleeOf(module[test]), last = comparison.operand;
+  if (is_one_off(last, ir::BinaryOp::Sub)) last = ir::LeftOf(module[last]);
+  else if (is_one_off(counted, ir::BinaryOp::Add)) counted = ir::LeftOf(module[counted]);
+  else return std::nullopt;
+  const bool is_round = module[round].kind == ir::ExprKind::Name && IsSameChain(module, round, counted);
+  if (comparison.op != ir::CompareOp::Eq || !is_round) return std::nullopt;
+  return Period{PeriodForm::LastRound, guard, facts_.value(module_id, last)};
 }
 
 void Accumulation::FindWindows(FuncId function) {
@@ -319,28 +335,44 @@ bool Accumulation::IsMicroLoop(FuncId function, ir::StmtId loop) const {
   const ir::Module& module = program_.modules[module_id];
   if (module[loop].kind != ir::StmtKind::For) return false;
   const ir::ExprId iterable = ir::AssignedOf(module[loop]);
-  const ValueId value = facts_.value(module_id, iterable);
-  if (module[iterable].kind != ir::ExprKind::Call) {
-    // `for part in batch.chunk(n)` by way of a variable.
-    return value && values_.AnyPart(value, [&](ValueId part) {
-      const variation::Value& node = facts_.values_store[part];
-      return node.axes.has(knowledge::Axis::Data) && node.kind == ValueKind::Derived;
-    });
-  }
-  const ir::Expr& callee = module[ir::CalleeOf(module[iterable])];
-  if (callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "range") {
-    // `tasks[i]` and `models[i]` tell rounds apart by more than their data.
-    const ir::ExprId round = ir::ValueOf(module[loop]);
-    const ir::Tree& tree = index_.tree(module_id);
-    for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Subscript)) {
-      const bool is_inside = module[id].begin > module[loop].begin && module[id].end < module[loop].end;
-      if (is_inside && tree.StatementOf(id) && IsSameChain(module, ir::RightOf(module[id]), round)) return false;
+  if (!IsCallOf(module, iterable, "range")) return IsOfParts(module_id, iterable);
+  // `tasks[i]` and `models[i]` tell rounds apart by more than their data, and `parts[i]` does not.
+  const ir::ExprId round = ir::ValueOf(module[loop]);
+  const ir::Tree& tree = index_.tree(module_id);
+  return std::ranges::none_of(index_.ExprsOf(module_id, ir::ExprKind::Subscript), [&](ir::ExprId id) {
+    const bool is_inside = module[id].begin > module[loop].begin && module[id].end < module[loop].end;
+    return is_inside && tree.StatementOf(id) && IsSameChain(module, ir::RightOf(module[id]), round) && !IsOfParts(module_id, ir::LeftOf(module[id]));
+  });
+}
+
+// The parts of a batch: `batch.chunk(n)`, also by way of a variable, numbered or side by side with others (`zip(x.chunk(n), y.chunk(n))`).
+bool Accumulation::IsOfParts(ir::ModuleId module_id, ir::ExprId iterable) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Expr& expr = module[iterable];
+  if (IsCallOf(module, iterable, "enumerate") || IsCallOf(module, iterable, "zip")) {
+    const uint32_t count = ir::ArgCount(module, expr);
+    for (uint32_t i = 0; i < count; ++i) {
+      const ir::Arg arg = ir::ArgAt(module, expr, i);
+      if (arg.kind == ir::ArgKind::Positional && IsOfParts(module_id, arg.value)) return true;
     }
-    return true;
+    return false;
   }
-  if (callee.kind != ir::ExprKind::Attribute) return false;
-  const std::string_view name = program_.text(ir::AttrOf(callee));
-  return name == "chunk" || name == "split" || name == "tensor_split";
+  if (expr.kind == ir::ExprKind::Call) {
+    const ir::Expr& callee = module[ir::CalleeOf(expr)];
+    const std::string_view name = callee.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(callee)) : std::string_view();
+    return name == "chunk" || name == "split" || name == "tensor_split";
+  }
+  const ValueId value = facts_.value(module_id, iterable);
+  return value && values_.AnyPart(value, [&](ValueId part) {
+    const variation::Value& node = facts_.values_store[part];
+    return node.axes.has(knowledge::Axis::Data) && node.kind == ValueKind::Derived;
+  });
+}
+
+bool Accumulation::IsCallOf(const ir::Module& module, ir::ExprId expr, std::string_view function) const {
+  if (module[expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[expr]) == 0) return false;
+  const ir::Expr& callee = module[ir::CalleeOf(module[expr])];
+  return callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == function;
 }
 
 void Accumulation::AddEachRound(AccumulationWindow& window) const {

@@ -82,7 +82,10 @@ class Accumulation {
   bool StepsEachTimeToo(FuncId function, const GradientEvent& step) const;
   bool HasGradientsOfItsOwn(FuncId function, const GradientEvent& step, const Period& period) const;
   ValueId RemainderIn(ValueId value, bool holds, int depth) const;
+  ir::ExprId AssignedInLoop(ir::StmtId loop, const Guard& guard) const;
   bool IsMicroLoop(FuncId function, ir::StmtId loop) const;
+  bool IsOfParts(ir::ModuleId module, ir::ExprId iterable) const;
+  bool IsCallOf(const ir::Module& module, ir::ExprId expr, std::string_view function) const;
   bool StepsInside(FuncId function, ir::StmtId loop) const;
   ir::StmtId LoopOf(const GradientEvent& event) const;
 

@@ -94,6 +94,28 @@ def train(net, loader, opt, n):
   EXPECT_THAT(LinesOf(windows[0].clears), ElementsAre(5));
 }
 
+TEST_F(AccumulationTest, LastRoundByWayOfAVariable) {
+  const auto windows = Windows(R"(
+def step(net, parts, opt):
+    for i, x in enumerate(parts):
+        is_last = i + 1 == len(parts)
+        net(x).backward()
+        if is_last:
+            opt.step()
+            opt.zero_grad()
+)");
+  ASSERT_EQ(windows.size(), 1u);
+  EXPECT_EQ(windows[0].period.form, PeriodForm::LastRound);
+}
+
+TEST_F(AccumulationTest, PartsOfABatchInAnyForm) {
+  const std::string begin = "def train(net, loader, opt, n):\n    for x, y in loader:\n        xs, ys = x.chunk(n), y.chunk(n)\n";
+  const std::string end = "            net(x).backward()\n        opt.step()\n        opt.zero_grad()\n";
+  EXPECT_EQ(Windows(begin + "        for i, x in enumerate(x.chunk(n)):\n" + end).size(), 1u);
+  EXPECT_EQ(Windows(begin + "        for x, y in zip(x.chunk(n), y.chunk(n)):\n" + end).size(), 1u);
+  EXPECT_EQ(Windows(begin + "        for x, y in zip(nets, tasks):\n" + end).size(), 0u);
+}
+
 TEST_F(AccumulationTest, LoopOverModelsIsNoWindow) {
   EXPECT_THAT(Windows(R"(
 def train(nets, x, opt):
