@@ -93,6 +93,7 @@ Loading::Loading(const binding::Program& program, const knowledge::Knowledge& kn
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     AddForLoops(ir::ModuleId{m});
     AddDrawingLoops(ir::ModuleId{m});
+    AddYieldingLoops(ir::ModuleId{m});
     AddLoopsByNext(ir::ModuleId{m});
     for (LoaderLoop& loop : LoopsByMethod(program, facts, index, ir::ModuleId{m})) {
       for (const ValueId loader : LoadersIn(facts.value(ir::ModuleId{m}, loop.iterable.expr))) {
@@ -223,6 +224,25 @@ void Loading::AddDrawingLoops(ir::ModuleId module_id) {
     const ir::ExprId loader_expr = ir::ArgAt(module, module[id], 0).value;
     for (const ValueId loader : LoadersIn(facts_.value(module_id, loader_expr))) {
       loops_.push_back({.iterable = {function, loader_expr}, .loop = loops.front(), .loader = loader, .hands_on = YieldsIn(module_id, loops.front())});
+    }
+  }
+}
+
+// `while True: yield from loader`: each round goes over the loader once.
+void Loading::AddYieldingLoops(ir::ModuleId module_id) {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::YieldFrom)) {
+    const ir::StmtId stmt = tree.StatementOf(id);
+    const Site iterable{stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None(), ir::OperandOf(module[id])};
+    const std::vector<ir::StmtId> loops = iterable.function ? index_.LoopsAround({iterable.function, id}) : std::vector<ir::StmtId>();
+    if (loops.empty()) continue;
+    LoaderLoop loop{.iterable = iterable, .loop = loops.front(), .loader = {}, .hands_on = true};
+    const ValueId value = facts_.value(module_id, iterable.expr);
+    AddLoopsByCaller(loop, value);
+    for (const ValueId loader : LoadersIn(value)) {
+      loop.loader = loader;
+      loops_.push_back(loop);
     }
   }
 }

@@ -65,6 +65,7 @@ class Loading {
   void AddLoopsByWay(const LoaderLoop& loop, ValueId iterable);
   void AddForLoops(ir::ModuleId module);
   void AddDrawingLoops(ir::ModuleId module);
+  void AddYieldingLoops(ir::ModuleId module);
   void AddLoopsByNext(ir::ModuleId module);
   void AddDraws(const Site& draw, ir::ExprId iterator, const std::vector<ValueId>& loaders, bool is_endless, int depth = 0);
   ir::ExprId GivenToIter(FuncId function, ValueId iterator) const;
