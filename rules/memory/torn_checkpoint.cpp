@@ -76,9 +76,11 @@ class Checkpoints {
     });
   }
 
-  // The old file gets another name first, or is copied before.
+  // The old file gets another name first, or is copied before; or the folder in which it is written gets its name when it is whole.
   bool IsMovedAway(const FileUse& write) const {
+    const std::string spelled = write.path.Spelled();
     return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& use) {
+      if (use.act == FileAct::MoveFrom && !use.path.pieces.empty() && spelled.starts_with(use.path.Spelled() + "/")) return true;
       if (!objects::IsOneName(use.path, write.path)) return false;
       return use.act == FileAct::MoveFrom || (use.act == FileAct::Read && IsCopied(use) && IsBeforeIn(use.site(), write.site()));
     });
@@ -182,7 +184,7 @@ class Checkpoints {
     for (size_t i = 0; i < components.size(); ++i) {
       const bool is_name = i + 1 == components.size();
       if (is_name ? !loads : !objects::IsOneName(path, read.path)) continue;
-      if (!components[i].IsText() && (IsPickedFrom(read, components[i]) || (is_name && IsPickedFromFolder(read, path)))) return components[i];
+      if (!components[i].IsText() && (IsPickedFrom(read, components[i]) || IsPickedFromFolder(read, path, components[i]))) return components[i];
     }
     return std::nullopt;
   }
@@ -199,14 +201,14 @@ class Checkpoints {
     return false;
   }
 
-  // `os.path.join(folder, sorted(os.listdir(folder))[-1])`, where the files are written into that folder.
-  bool IsPickedFromFolder(const FileUse& read, const FilePath& path) const {
-    const FilePath name = read.path.Name();
-    if (name.pieces.size() != 1 || !name.pieces[0].hole) return false;
-    const std::string spelled = path.Spelled();
-    return std::ranges::any_of(context_.file_uses.ListingsOf(read, name.pieces[0]), [&](const FilePath& folder) {
-      const std::string inside = folder.Spelled() + "/";
-      return folder.HasText() && spelled.starts_with(inside) && spelled.find('/', inside.size()) == std::string::npos;
+  // `os.path.join(folder, sorted(os.listdir(folder))[-1])`, where the files, or folders of them, are written into that folder.
+  bool IsPickedFromFolder(const FileUse& read, const FilePath& path, const FilePath& component) const {
+    const std::string spelled = path.Spelled() + "/";
+    return std::ranges::any_of(read.path.Components(), [&](const FilePath& own) {
+      if (own.pieces.size() != 1 || !own.pieces[0].hole) return false;
+      return std::ranges::any_of(context_.file_uses.ListingsOf(read, own.pieces[0]), [&](const FilePath& folder) {
+        return !folder.pieces.empty() && spelled.starts_with(folder.Spelled() + "/" + component.Spelled() + "/");
+      });
     });
   }
 
@@ -308,8 +310,11 @@ class Checkpoints {
   bool IsBefore(const Site& reading, const Site& write) const {
     const ir::Module& module = context_.program.module_of(write.function);
     const std::vector<ir::StmtId> loops = context_.index.LoopsAround(write);
-    const uint32_t begin = loops.empty() ? module[write.expr].begin : module[loops.back()].begin;
-    return module[reading.expr].begin < begin && !LeavesAfter(reading);
+    if (loops.empty()) return module[reading.expr].begin < module[write.expr].begin && !LeavesAfter(reading);
+    const ir::Stmt& loop = module[loops.back()];
+    // `for epoch in range(resume(path), epochs)`
+    const bool is_at_head = loop.kind == ir::StmtKind::For && module[reading.expr].end <= module[ir::AssignedOf(loop)].end;
+    return (module[reading.expr].begin < loop.begin || is_at_head) && !LeavesAfter(reading);
   }
 
   // `if args.eval: load(path); evaluate(); return`
@@ -419,7 +424,8 @@ os.replace("last.pt.tmp", "last.pt")
 * It is written only where no file is there yet, as a cache is.
 * What is written is a text, `latest.write_text(name)` or `json.dump(...)`: the checkpoint that it names or
   describes stays.
-* The file is written under another name and then renamed, or the old one is moved away first.
+* The file, or the folder that it is in, is written under another name and then renamed, or the old one is moved
+  away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
 * The same is written whenever this is, under a name or in a folder of its own each time.
