@@ -4,6 +4,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/gradient_mode.h"
+#include "analyzer/objects/lightning_trainers.h"
 #include "analyzer/traces/conditions.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/finding_parts.h"
@@ -60,9 +61,11 @@ Finding FindingOfLook(const Context& context, const FileLook& look) {
 // `control.should_training_stop = True` on one rank: an attribute of a library's object by which each rank decides.
 class Decisions {
  public:
-  Decisions(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Decisions(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), trainers_(context.program, context.knowledge, context.facts, context.index, context.settings) {}
 
   void Run() {
+    if (AreAllOfOneDevice()) return;
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
@@ -83,6 +86,15 @@ class Decisions {
       const variation::ValueId test = context_.facts.value(module_id, guard.test);
       if (test && !context_.facts.values_store.axes(test).empty()) return Report(site, targets[0], {guard.function, guard.test});
     }
+  }
+
+  // Of Lightning, wherever one is made.
+  bool AreAllOfOneDevice() const {
+    const auto is_of_one = [&](const objects::LightningTrainer& trainer) {
+      const objects::Told nodes = trainers_.Of(trainer, "num_nodes");
+      return trainers_.Of(trainer, "devices").number == 1 && (!nodes.is_given || nodes.number == 1);
+    };
+    return !trainers_.all().empty() && std::ranges::all_of(trainers_.all(), is_of_one);
   }
 
   bool MustAgree(ir::ModuleId module_id, ir::ExprId target) const {
@@ -114,6 +126,7 @@ class Decisions {
 
   const Context& context_;
   FindingSink& sink_;
+  objects::LightningTrainers trainers_;
 };
 
 // Differences that go back to one place, in the order in which they are found. What a rank finds around it (a failure, the
@@ -265,7 +278,7 @@ whether a collective is reached: a loss that is NaN, a batch without valid sampl
 a metric that nobody reduced, a file that exists, the time that is up, an error such as out of
 memory. The backward of a DDP or FSDP model counts as the collective it is, and so does an attribute
 by which every rank of a framework's loop decides, such as `control.should_training_stop` of a
-`TrainerCallback`.
+`TrainerCallback` or `trainer.should_stop` of Lightning.
 
 ## Why it hurts
 
