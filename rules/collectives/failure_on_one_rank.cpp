@@ -89,11 +89,18 @@ class Failures {
     }
     // What is asked beside the rank decides whether it fails.
     const std::optional<Meeting> meeting = meetings_.After(site);
-    if (!meeting || meeting->parted.expr != site.expr) return;
+    const bool is_here = meeting && meeting->parted.expr == site.expr;
+    if (!is_here && !(meeting && IsCallOf(meeting->parted, site.function))) return;
     const bool is_asked = std::ranges::any_of(guards, [&](const Guard& guard) { return !IsRankTest(guard); });
     // Settings that are wrong are so in the first run, before anybody has waited for long.
     const bool is_found = std::ranges::any_of(guards, [&](const Guard& guard) { return !(AxesOf(guard) & knowledge::kSoftAxes).empty(); });
-    if (is_asked) Report(site, meeting, is_found ? Confidence::Likely : Confidence::Possible, "some ranks alone end here");
+    // A helper asks for wrong arguments, and these are the same each time.
+    if (is_asked && (is_here || is_found)) Report(site, meeting, is_found ? Confidence::Likely : Confidence::Possible, "some ranks alone end here");
+  }
+
+  bool IsCallOf(const Site& call, FuncId function) const {
+    const variation::CallFact* fact = context_.facts.call(call.function, call.expr);
+    return fact != nullptr && fact->function == function;
   }
 
   // `if not math.isfinite(loss)`, where the loss is the rank's own.
@@ -208,7 +215,8 @@ A place where single ranks end with an error while the others go on to an operat
 ranks:
 
 * `raise`, or an exit with an error status, that stands under a test of the rank and asks
-  something else besides: whether the output folder is empty, whether the settings are good;
+  something else besides: whether the output folder is empty, whether the settings are good; also
+  in a function that only some ranks call, where it asks for what it finds on the disk;
 * the same under a test whether numbers are finite, where these are the rank's own: a loss that
   nobody reduced;
 * what fails in some runs and is done by some ranks alone: a folder that is made though it may

@@ -46,14 +46,14 @@ bool WholeSets::IsOfRank(ValueId part) const {
   return std::ranges::any_of(args, [&](ValueId arg) { return IsOwn(arg); }) || ReadsRank(value.class_id());
 }
 
-// It differs between ranks, or what callers pass for it does.
+// It differs between ranks, or what callers pass for it does by the number of the rank.
 bool WholeSets::IsOwn(ValueId value) const {
   return value && context_.values.AnyPart(value, [&](ValueId part) {
     const variation::Value& node = context_.facts.values_store[part];
-    if (!node.axes.empty()) return true;
-    if (node.kind != ValueKind::Param) return false;
+    if (node.kind != ValueKind::Param) return !node.axes.empty();
     const ValueId passed = context_.facts.param(node.function(), node.param_index());
-    return passed && !context_.facts.values_store.axes(passed).empty();
+    const knowledge::Axes axes = passed ? context_.facts.values_store.axes(passed) : knowledge::Axes();
+    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::DataParallel);
   });
 }
 
