@@ -30,7 +30,7 @@ enum class LabelRole : uint8_t {
   Condition,  // the test that differs between ranks
   Why,        // a step in the chain of reasons why a value varies
   Victim,     // where the other ranks will wait
-  Call,       // a call on the way to the operation
+  Call,       // a call without which it does not happen: on the way to the operation, or a draw of random numbers
   Note,
 };
 

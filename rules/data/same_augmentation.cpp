@@ -64,13 +64,27 @@ class EqualWorkers {
         draws_.push_back({.site = site, .maker = MakerAround(site.function), .transform = transform, .function = {}});
         continue;
       }
-      if (HasGenerator(call)) continue;
+      if (HasGenerator(call) || IsInHandler(site)) continue;
       for (const Site& on_way : context_.index.WaysTo(site)) {
         const binding::Func& function = context_.program.funcs[on_way.function];
         const binding::ClassId maker = MakesSamples(on_way.function) ? function.owner : binding::ClassId::None();
         draws_.push_back({.site = site, .maker = maker, .transform = {}, .function = on_way.function});
       }
     }
+  }
+
+  // `except OSError: return torch.rand(3, 224, 224)`: of a sample that cannot be read.
+  bool IsInHandler(const Site& site) const {
+    const ir::ModuleId file = ModuleOf(site);
+    const ir::Module& module = context_.program.modules[file];
+    const ir::Tree& tree = context_.index.tree(file);
+    for (ir::StmtId at = context_.index.StatementOf(site); at && tree.Parent(at); at = tree.Parent(at)) {
+      const ir::StmtId around = tree.Parent(at);
+      if (module[around].kind != ir::StmtKind::Try) continue;
+      const auto handlers = ir::HandlersOf(module, module[around]);
+      if (std::ranges::find(handlers, tree.BlockOf(at), &ir::Handler::body) != handlers.end()) return true;
+    }
+    return false;
   }
 
   bool HasGenerator(const KnownCall& call) const {
@@ -147,7 +161,7 @@ class EqualWorkers {
       const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
       if (draw == nullptr || !seeded.insert(seed.function.index).second) continue;
       findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
-      AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Why, {"drawn for each sample", {}});
+      AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Call, {"drawn for each sample", {}});
       sink_.push_back(std::move(finding));
     }
   }
@@ -162,7 +176,7 @@ class EqualWorkers {
                                 {"all workers of all ranks draw the same random numbers: each is seeded with the same number", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same in every worker", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"the loader with these workers", {}});
-    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Call, {"drawn for each sample", {}});
     finding.help = {"use `torch.initial_seed()`, which differs between workers, with another seed on each rank", {}};
     if (!runs_.IsStartedOnRanks(loop.iterable)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     sink_.push_back(std::move(finding));
@@ -355,7 +369,7 @@ class EqualWorkers {
                                 {"the loader workers of all ranks draw the same random numbers: every rank uses the same seed", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
     AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader's workers are seeded from it", {}});
-    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Why, {"drawn for each sample", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Call, {"drawn for each sample", {}});
     finding.help = {"keep this call, and seed again with the rank added once the model is wrapped, or seed each worker from its rank and "
                     "its number in `worker_init_fn`", {}};
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
@@ -388,6 +402,7 @@ extern const Rule SameAugmentation = {
     .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
     .explanation = R"md(
@@ -428,7 +443,9 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
 * The loader has no workers, or it is given a `generator`, or a `worker_init_fn` that does more than to seed
   by `torch.initial_seed()` or by the number of the worker.
 * No function comes both to the seed and to the loop that trains.
-* The data set is not known, or draws nothing that is seen.
+* The data set is not known, or draws nothing that is seen, or draws only in an `except` branch, for a sample
+  that cannot be read. Where it draws only if an argument or option asks for it that nobody here gives, the
+  finding is *possible*.
 * Nothing deals the data out to the ranks.
 
 ## Fix

@@ -321,7 +321,7 @@ class SameNoise {
                                 {"`{}` draws the same noise on all ranks: every rank uses the same seed",
                                  {Quoted(context_, drawn)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
-    AddLabel(finding, SpanOf(context_, drawn), LabelRole::Why, {"drawn in each training step", {}});
+    AddLabel(finding, SpanOf(context_, drawn), LabelRole::Call, {"drawn in each training step", {}});
     finding.help = {"keep this call, and seed again with the rank added once the model is wrapped: all ranks start with the same "
                     "weights and draw their own noise", {}};
     if (is_module_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));

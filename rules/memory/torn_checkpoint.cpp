@@ -25,23 +25,27 @@ class Checkpoints {
   Checkpoints(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
 
   void Run() {
-    for (const FileUse& use : context_.file_uses.uses()) {
-      if (use.act == FileAct::Write && IsOfData(use) && use.path.Name().HasText()) Visit(use);
+    for (const bool in_place : {true, false}) {
+      for (const FileUse& use : context_.file_uses.uses()) {
+        if (use.act == FileAct::Write && IsOfData(use) && use.path.Name().HasText()) Visit(use, in_place);
+      }
     }
   }
 
  private:
-  void Visit(const FileUse& write) {
+  // `in_place`: asks for a file that is overwritten, and else for the newest of several. A program that has both at one place takes up the
+  // numbered ones where the other is not there.
+  void Visit(const FileUse& write, bool in_place) {
     const std::vector<Site> above = context_.index.WaysTo(write.way.front());
     const bool is_in_training = IsInTraining(write.way) || IsInTraining(above);
     if (!is_in_training || IsMovedAway(write) || IsMadeIfAbsent(write)) return;
     std::vector<Site> places = write.way;
     places.insert(places.end(), above.begin(), above.end());
-    const bool is_overwritten = IsSameEachRound(write) && !IsSavedElsewhere(write);
+    if (in_place && (!IsSameEachRound(write) || IsSavedElsewhere(write))) return;
     for (const FileUse& read : context_.file_uses.uses()) {
       if (read.act != FileAct::Read || !IsOfData(read) || IsCopied(read)) continue;
-      const bool is_it = is_overwritten && (objects::IsOneName(write.path, read.path) || IsOneRecord(write, read));
-      const std::optional<FilePath> newest = is_it ? std::nullopt : PickedFrom(read, write.path);
+      const bool is_it = in_place && (objects::IsOneName(write.path, read.path) || IsOneRecord(write, read));
+      const std::optional<FilePath> newest = in_place ? std::nullopt : PickedFrom(read, write.path);
       if ((is_it || newest) && ResumesBefore(read, places)) return Report(write, read, newest ? *newest : write.path.Name(), is_it);
     }
   }
