@@ -11,15 +11,6 @@ namespace allranks::objects {
 
 using variation::ValueKind;
 
-namespace {
-
-bool NamesSettings(std::string_view text) {
-  constexpr std::string_view kEndings[] = {".yaml", ".yml", ".json", ".toml", ".py", ".ini", ".cfg"};
-  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return text.ends_with(ending); });
-}
-
-}  // namespace
-
 LaunchedOptions::LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                                  const ProgramIndex& index, std::span<const LaunchLine> lines)
     : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), neighbourhood_(program), lines_(lines) {
@@ -34,7 +25,6 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
   if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "add_argument") return;
   std::string name;
-  std::string_view action;
   Declaration declaration{.module = module_id};
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[call], i);
@@ -46,11 +36,7 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     if (program_.text(arg.keyword) == "dest" && !text.empty()) name = text;
     if (program_.text(arg.keyword) == "default") declaration.usual = value;
     if (program_.text(arg.keyword) == "choices") declaration.choices = value;
-    if (program_.text(arg.keyword) == "required") declaration.is_required = !values_.IsFalse(value);
-    if (program_.text(arg.keyword) == "action") action = text;
   }
-  if (!declaration.usual && action == "store_true") declaration.usual = facts_.values_store.False();
-  if (!declaration.usual && action == "store_false") declaration.usual = facts_.values_store.True();
   if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
 }
 
@@ -123,23 +109,6 @@ bool LaunchedOptions::Allows(const Declaration& declaration, ValueId wanted) con
   const auto choices = store.Kids(declaration.choices);
   if (!std::ranges::all_of(choices, is_text) || std::ranges::count(choices, wanted) > 0) return true;
   return declaration.usual && !values_.IsNone(declaration.usual) && (!is_text(declaration.usual) || declaration.usual == wanted);
-}
-
-ValueId LaunchedOptions::LeftAt(ir::ModuleId module, ValueId value) const {
-  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
-  if (declarations.empty() || program_.names->Find("set_defaults")) return ValueId::None();
-  const auto usual_of = [&](const Declaration& each) { return each.usual ? each.usual : facts_.values_store.NoneValue(); };
-  const ValueId usual = usual_of(declarations[0]);
-  const auto is_alike = [&](const Declaration& each) { return usual_of(each) == usual && !each.is_required; };
-  if (!variation::IsConstant(facts_.values_store[usual]) || !std::ranges::all_of(declarations, is_alike)) return ValueId::None();
-  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
-  const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
-  const auto may_give = [&](const LaunchLine* line) {
-    return std::ranges::any_of(line->options, [&](const GivenOption& given) {
-      return base::OptionAttribute(given.name) == name || NamesSettings(given.name) || (given.value && NamesSettings(*given.value));
-    });
-  };
-  return lines.empty() || std::ranges::any_of(lines, may_give) ? ValueId::None() : usual;
 }
 
 bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t number) const {

@@ -40,10 +40,6 @@ class LaunchedOptions {
   bool IsOption(ir::ModuleId module, ValueId value) const;
   bool MayBe(ir::ModuleId module, ValueId value, ValueId wanted) const;
 
-  // The constant at which every line that starts a program with this module leaves an option. None where there is no such line, where one
-  // gives the option or names a file of settings, where declarations differ, and where defaults are set elsewhere.
-  ValueId LeftAt(ir::ModuleId module, ValueId value) const;
-
   // The texts that an option has: its default, unless all lines give others, and what lines give. None: that is not known.
   std::vector<std::string> TextsOf(ir::ModuleId module, ValueId value) const;
   // Whether such a line has Hydra compose other files (`--config-name=ddp`, `experiment=ddp`): what it gives without a dot is another
@@ -68,7 +64,6 @@ class LaunchedOptions {
     ir::ModuleId module;
     ValueId usual;    // none: it has no default
     ValueId choices;  // none: it takes any text
-    bool is_required = false;
   };
   std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
   bool Allows(const Declaration& declaration, ValueId wanted) const;

@@ -8,11 +8,10 @@ namespace allranks::objects {
 
 using variation::ValueKind;
 
-bool UnpassedArguments::AreNeededAt(ir::ModuleId module, uint32_t position, bool asks_options) const {
+bool UnpassedArguments::AreNeededAt(ir::ModuleId module, uint32_t position) const {
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) {
     return std::ranges::any_of(ClaimsBefore(program_, facts_, reach_, function, stmt), [&](const Claim& claim) {
-      const bool is_asked = !IsConstant(facts_.values_store, claim.value) || IsOfOwnField(function, claim.test);
-      return is_asked && Fails(claim, program_.funcs[function].module, claim.value, asks_options, 0);
+      return (!IsConstant(facts_.values_store, claim.value) || IsOfOwnField(function, claim.test)) && Fails(claim, claim.value, 0);
     });
   });
 }
@@ -29,19 +28,16 @@ bool UnpassedArguments::IsOfOwnField(FuncId function, ir::ExprId test) const {
   });
 }
 
-// Whether a claim is false of a value that a module uses, as all calls and commands have it.
-bool UnpassedArguments::Fails(const Claim& claim, ir::ModuleId module, ValueId value, bool asks_options, int depth) const {
+// Whether a claim is false of a value, as all calls have it.
+bool UnpassedArguments::Fails(const Claim& claim, ValueId value, int depth) const {
   constexpr int kDeepest = 8;
   if (!value || depth > kDeepest) return false;
   if (IsConstant(facts_.values_store, value)) return IsFalseFor(claim, value);
   const variation::Value& node = facts_.values_store[value];
-  const ValueId left_at = asks_options ? options_.LeftAt(module, value) : ValueId::None();
-  if (left_at) return IsFalseFor(claim, left_at);
   if (node.kind != ValueKind::Param) return false;
   const std::span<const Site> callers = index_.CallersOf(node.function());
   return !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
-    const ir::ModuleId calling = program_.funcs[caller.function].module;
-    return Fails(claim, calling, index_.PassedBy(caller, node.function(), node.param_index()), asks_options, depth + 1);
+    return Fails(claim, index_.PassedBy(caller, node.function(), node.param_index()), depth + 1);
   });
 }
 

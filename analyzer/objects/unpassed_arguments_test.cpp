@@ -11,17 +11,7 @@ class UnpassedArgumentsTest : public ObjectsTest {
   bool AreNeeded(const std::string& text) {
     Read(text);
     const Reach reach(program(), knowledge(), facts(), index());
-    const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
-    return UnpassedArguments(program(), facts(), index(), reach, options).AreNeededAt(ir::ModuleId{0}, Position("here()"));
-  }
-  // The same of an option that the only command leaves out, or gives.
-  bool IsOptionNeeded(const std::string& declaration, const std::string& test, std::vector<GivenOption> given) {
-    Read("import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument(" + declaration + ")\n" +
-         "def run(args):\n  if " + test + ":\n    here()\nrun(parser.parse_args())\n");
-    const Reach reach(program(), knowledge(), facts(), index());
-    const LaunchLines lines = {{.path = "train.py", .starts_ranks = true, .options = std::move(given)}};
-    const LaunchedOptions options(program(), knowledge(), facts(), index(), lines);
-    return UnpassedArguments(program(), facts(), index(), reach, options).OptionsAreNeededAt(ir::ModuleId{0}, Position("here()"));
+    return UnpassedArguments(program(), facts(), index(), reach).AreNeededAt(ir::ModuleId{0}, Position("here()"));
   }
 };
 
@@ -58,19 +48,6 @@ TEST_F(UnpassedArgumentsTest, AFieldThatTheConstructorIsGiven) {
                               "  def update(self):\n    if self.visualize:\n      here()\n";
   EXPECT_TRUE(AreNeeded(tracker + "Tracker().update()\n"));
   EXPECT_FALSE(AreNeeded(tracker + "Tracker(True).update()\n"));
-}
-
-TEST_F(UnpassedArgumentsTest, AnOptionThatNoCommandGives) {
-  EXPECT_TRUE(IsOptionNeeded("'--seed', type=int", "args.seed is not None", {}));
-  EXPECT_TRUE(IsOptionNeeded("'--debug', action='store_true'", "args.debug", {{"--lr", "0.1"}}));
-  EXPECT_TRUE(IsOptionNeeded("'--mode', default='a'", "args.mode == 'b'", {}));
-}
-
-TEST_F(UnpassedArgumentsTest, AnOptionThatACommandMayGive) {
-  EXPECT_FALSE(IsOptionNeeded("'--seed', type=int", "args.seed is not None", {{"--seed", "1"}}));
-  EXPECT_FALSE(IsOptionNeeded("'--seed', type=int", "args.seed is not None", {{"--config", "big.yaml"}}));
-  EXPECT_FALSE(IsOptionNeeded("'--seed', required=True", "args.seed is not None", {}));
-  EXPECT_FALSE(IsOptionNeeded("'--amp', default=True", "args.amp", {}));
 }
 
 }  // namespace

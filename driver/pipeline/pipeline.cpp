@@ -237,8 +237,6 @@ void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArgu
   for (Finding& finding : findings) {
     const bool are_needed = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return unpassed.AreNeededAt(module, position); });
     if (are_needed) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ArgumentPassed));
-    const bool needs_option = !are_needed && places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return unpassed.OptionsAreNeededAt(module, position); });
-    if (needs_option) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     const bool fails_first = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return failures.AreBefore(module, position); });
     if (fails_first) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::RunsToHere));
   }
@@ -274,7 +272,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
-  JudgePlaces({a.program, a.facts, index, *made.reach, values, *made.options, others}, {a.program, a.facts, index, *made.reach, *made.options},
+  JudgePlaces({a.program, a.facts, index, *made.reach, values, *made.options, others}, {a.program, a.facts, index, *made.reach},
               {a.program, *a.knowledge, a.facts, index, others}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {

@@ -444,7 +444,7 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
   by `torch.initial_seed()` or by the number of the worker.
 * No function comes both to the seed and to the loop that trains.
 * The data set is not known, or draws nothing that is seen, or draws only in an `except` branch, for a sample
-  that cannot be read. Where it draws only if an argument or option asks for it that nobody here gives, the
+  that cannot be read. Where it draws only if an argument asks for it that no call here passes, the
   finding is *possible*.
 * Nothing deals the data out to the ranks.
 
