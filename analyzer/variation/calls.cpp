@@ -77,7 +77,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
       std::ranges::count(kMutators, Text(ir::AttrOf(callee_node))) > 0) {
     // C++'s ways to add several items: as many as the other container has.
     const bool adds_all = Text(ir::AttrOf(callee_node)) == "extend" && module_.language != ir::Language::Python;
-    if (adds_all) trips_.push_back(Iterate(args.back().expr, args.back().value).trip_count);
+    if (adds_all) trips_.push_back(iterations_.Over(args.back().expr, args.back().value).trip_count);
     const bool is_list = Text(ir::AttrOf(callee_node)) == "append" && module_.language == ir::Language::Python;
     const ir::ExprId table = ir::ObjectOf(callee_node);
     const bool is_update = Text(ir::AttrOf(callee_node)) == "update" && (PutFields(table, args) || PutAllIn(table, args));
@@ -555,7 +555,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "vars") return Member(site, first, Intern(kFieldTable));
   if (builtin == "type") return store_.Symbol(Site(site), {});
   if (builtin == "len" && built_ins_.IsShape(first)) return store_.Symbol(Site(site), {});
-  if (builtin == "len" && containers_.IsContainer(containers_.Itself(first))) return Iterate(args[0].expr, containers_.Itself(first)).trip_count;
+  if (builtin == "len" && containers_.IsContainer(containers_.Itself(first))) return iterations_.Over(args[0].expr, containers_.Itself(first)).trip_count;
   const Axes of_ranks = Without(store_.axes(first), knowledge::kSoftAxes);
   if (builtin == "len" && !of_ranks.empty() && EqualShares(tables_).IsAsLong(first)) {
     return store_.Symbol(Site(site), store_.axes(first) & knowledge::kSoftAxes);
@@ -569,7 +569,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     return store_.Tuple(parts);
   }
   if (builtin == "next") {
-    const Iteration iteration = Iterate(args[0].expr, first);
+    const Iteration iteration = iterations_.Over(args[0].expr, first);
     ends_axes_ = ends_axes_ | Without(store_.axes(iteration.trip_count), knowledge::kSoftAxes);
     return iteration.element;
   }

@@ -215,6 +215,7 @@ FunctionEvaluator::FunctionEvaluator(Tables& tables, FuncId function)
       arguments_(tables, containers_, definitions_, function),
       built_ins_(tables, module_.language),
       results_(tables, containers_),
+      iterations_(tables, containers_, members_, function, [this](ir::ExprId site, ValueId iterable) { return IterateByRunning(site, iterable); }),
       broadcasts_(tables, containers_),
       yields_(tables),
       path_(store_),

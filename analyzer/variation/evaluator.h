@@ -11,6 +11,7 @@
 //   returns.h, yields.h (by place)       what the function gives on all ways together
 //   broadcasts.h (what was sent)         whether two arms hold one value
 //   containers.h, chosen_items.h         what lists and dictionaries hold, and with an item more or less
+//   iterations.h                         what a loop goes through, and how often it runs
 //   rounds.h, failures.h                 what the text says of loops and handlers
 //   process_start.h                      which functions a call starts in other processes, and with what
 //   definitions.h, class_members.h       what a name of the program stands for, what a class says of its objects
@@ -44,6 +45,7 @@
 #include "analyzer/variation/definitions.h"
 #include "analyzer/variation/effects.h"
 #include "analyzer/variation/env.h"
+#include "analyzer/variation/iterations.h"
 #include "analyzer/variation/library_groups.h"
 #include "analyzer/variation/library_results.h"
 #include "analyzer/variation/own_fields.h"
@@ -66,11 +68,6 @@ struct VariablePlace {
 struct BrokenOff {
   ValueId condition;
   std::vector<ValueId> slots;
-};
-
-struct Iteration {
-  ValueId element;
-  ValueId trip_count;
 };
 
 class FunctionEvaluator {
@@ -243,20 +240,11 @@ class FunctionEvaluator {
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
 
   // iteration.cpp
-  Iteration Iterate(ir::ExprId site, ValueId iterable);
-  ValueId Viewed(ir::ExprId site, ValueId container);
-  Iteration IterateTuple(ir::ExprId site, ValueId tuple);
+  std::optional<Iteration> IterateByRunning(ir::ExprId site, ValueId iterable);
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
-  Iteration IterateUnknown(ir::ExprId site, ValueId iterable);
-  Iteration InHashOrder(const Iteration& iteration);
   ValueId EvalArgument(ValueId callee, ir::ExprId argument);
   ValueId HasAttribute(ir::ExprId site, std::span<const CallArgument> args);
   bool IsUsedAsMapping(ir::ExprId variable);
-  ValueId InOrder(ValueId value);
-  Iteration IterateDerived(ir::ExprId site, ValueId iterable);
-  Iteration IterateGrown(ir::ExprId site, ValueId container);
-  Iteration IterateSelect(ir::ExprId site, ValueId iterable);
-  ValueId Bound(ir::ExprId site, ValueId number);
   Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
 
   // What a callee yields and does to its arguments.
@@ -287,6 +275,7 @@ class FunctionEvaluator {
   const ArgumentBinding arguments_;
   const BuiltInResults built_ins_;
   const LibraryResults results_;
+  Iterations iterations_;
   Broadcasts broadcasts_;
   Yields yields_;
   Path path_;
@@ -304,7 +293,6 @@ class FunctionEvaluator {
   std::vector<LoopVariable> going_through_;  // of the loops and comprehensions around
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
-  bool ignores_order_ = false;          // the items at hand go into a sum, a set, a test of all: their order is no matter
   bool is_captured_ = false;            // a function inside this one has been defined
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
   Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then

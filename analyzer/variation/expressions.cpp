@@ -270,7 +270,7 @@ ValueId FunctionEvaluator::ListOfFew(const ir::Expr& expr) {
   }
   if (each.empty()) return {};
   // What is called in it is called with any of them.
-  AssignComprehensionTarget(clauses.front().target, IterateTuple(clauses.front().iter, source).element);
+  AssignComprehensionTarget(clauses.front().target, iterations_.OverItems(clauses.front().iter, source).element);
   Eval(ir::OperandOf(expr));
   env_.extra.resize(extra_size);
   return store_.Make(Value::Tuple(kind == ir::ComprehensionKind::Set), items);
@@ -311,7 +311,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   bool filtered_by_data = false;
   for (const ir::Clause& clause : ir::ClausesOf(module_, expr)) {
     const ValueId iterable = Eval(clause.iter);
-    const Iteration iteration = Iterate(clause.iter, iterable);
+    const Iteration iteration = iterations_.Over(clause.iter, iterable);
     facts_.trip_counts.emplace_back(clause.iter, iteration.trip_count);
     AssignComprehensionTarget(clause.target, iteration.element);
     if (iteration.element) going_through_.push_back({.variable = iteration.element, .sequence = iterable});

@@ -1,9 +1,10 @@
-// What a loop over a value yields, and how often it runs.
+// Iterations that run code (iterations.h tells of all others): generators, whose body runs round after round, and objects with an
+// iteration of their own. What they call is recorded with the loop, not as calls of the statement that it stands in.
+//
+// Unsound: a generator that is left half way is taken to have run to its end.
 #include <algorithm>
 
-#include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
-#include "analyzer/variation/rounds.h"
 
 namespace allranks::variation {
 namespace {
@@ -14,73 +15,23 @@ constexpr std::string_view kOrderless[] = {"builtins.any", "builtins.all",    "b
 
 }  // namespace
 
-Iteration FunctionEvaluator::Iterate(ir::ExprId site, ValueId iterable) {
-  if (!iterable) return {Unseen(site), Unseen(site, 1)};
-  const ValueId known = LookThrough(tables_, iterable);
-  const Value value = store_[known];
-  // What each caller lists: `for key in keys: os.environ.get(key)`.
-  if (store_[iterable].kind == ValueKind::Param && containers_.AreConstants(known)) {
-    const ValueId element = store_.Element(iterable, store_.Symbol(Site(site, SiteUse::Which), {}));
-    return {element, store_.Derived(tables_.NameSymbol(kRounds), {&iterable, 1})};
-  }
-  if (value.kind == ValueKind::Tuple && value.kid_count > 0) {
-    const Iteration inner = IterateTuple(site, known);
-    return value.is_set() && value.kid_count > 1 ? InHashOrder(inner) : inner;
-  }
-  if (const ValueId keys = containers_.PartsOf(known, "keys")) return IterateTuple(site, keys);
-  if (containers_.IsRepeated(known)) return {store_.Kids(store_.OperandsOf(known).left)[0], store_.OperandsOf(known).right};
-  if (value.is_generator()) return IterateGenerator(site, known);
-  if (value.kind == ValueKind::Derived) return IterateDerived(site, known);
-  if (value.kind == ValueKind::Select) return IterateSelect(site, known);
-  if (const knowledge::EntryId entry = members_.Known(known, Intern("__iter__"))) return IterateObject(site, known, entry);
-  if (value.kind == ValueKind::Instance) {
-    const FuncId method = members_.Method(known, Intern("__iter__"));
-    if (method && tables_.program.function(method).is_generator) {
-      return IterateGenerator(site, CallFunction(site, definitions_.Method(method, known, false), method, known, {},
-                                                 CallKind::Function));
-    }
-  }
-  return IterateUnknown(site, iterable);
-}
-
-// Texts come out of a set in another order in each process.
-Iteration FunctionEvaluator::InHashOrder(const Iteration& iteration) {
-  const Axes order = IsOneText(tables_, iteration.element) && !ignores_order_ ? Axes::Of(Axis::HashOrder) : Axes{};
-  return {store_.WithAxes(iteration.element, order), iteration.trip_count};
+std::optional<Iteration> FunctionEvaluator::IterateByRunning(ir::ExprId site, ValueId iterable) {
+  const Value& value = store_[iterable];
+  if (value.is_generator()) return IterateGenerator(site, iterable);
+  if (const knowledge::EntryId entry = members_.Known(iterable, Intern("__iter__"))) return IterateObject(site, iterable, entry);
+  const FuncId method = value.kind == ValueKind::Instance ? members_.Method(iterable, Intern("__iter__")) : FuncId::None();
+  if (!method || !tables_.program.function(method).is_generator) return std::nullopt;
+  const ValueId bound = definitions_.Method(method, iterable, false);
+  return IterateGenerator(site, CallFunction(site, bound, method, iterable, {}, CallKind::Function));
 }
 
 ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {
   const Value& called = store_[callee];
   const bool is_orderless = called.kind == ValueKind::External && std::ranges::count(kOrderless, Text(called.name())) > 0;
-  const bool outer = std::exchange(ignores_order_, is_orderless);
+  const bool outer = iterations_.IgnoreOrder(is_orderless);
   const ValueId value = Eval(argument);
-  ignores_order_ = outer;
+  iterations_.IgnoreOrder(outer);
   return value;
-}
-
-// What a set was made of: in an order that the program says.
-ValueId FunctionEvaluator::InOrder(ValueId value) {
-  const ValueId known = LookThrough(tables_, value);
-  const Value set = store_[known];
-  const auto kids = store_.Kids(known);
-  if (set.is_set()) return store_.Tuple(kids);
-  const bool is_call = set.is_derived(tables_.NameSymbol("builtins.set")) || set.is_derived(tables_.NameSymbol("builtins.frozenset"));
-  return is_call && kids.size() == 1 ? InOrder(kids[0]) : value;
-}
-
-// One element stands for all; which one it is in an iteration is the same on all ranks.
-Iteration FunctionEvaluator::IterateTuple(ir::ExprId site, ValueId tuple) {
-  const auto items = store_.Kids(tuple);
-  // Nested too deeply for the store: what it holds was dropped.
-  if (items.empty()) return IterateUnknown(site, tuple);
-  ValueId element = items.back();
-  for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostItemsApart;) {
-    if (items[i] == element) continue;
-    const ValueId which = store_.Symbol(Site(site, SiteUse::Which, static_cast<uint32_t>(i)), {});
-    element = store_.Select(which, items[i], element);
-  }
-  if (items.size() > kMostItemsApart) element = store_.Derived(tables_.NameSymbol("element"), items);
-  return {element, store_.Int(static_cast<int64_t>(items.size()))};
 }
 
 // In a loop, or in a part of a statement, a `yield` may be come to more than once or not at all.
@@ -103,113 +54,6 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   return {element, count ? substitution(count) : store_.Symbol(Site(site), {})};
 }
 
-// `enumerate(x)`, `zip(a, b)`, `range(n)`, `x.items()` and the like are known by the symbol they were derived with.
-Iteration FunctionEvaluator::IterateDerived(ir::ExprId site, ValueId iterable) {
-  const uint32_t symbol = store_[iterable].symbol();
-  const auto kids = store_.Kids(iterable);
-  const auto is = [&](std::string_view name) { return symbol == tables_.NameSymbol(name); };
-  if (is("builtins.range") && !kids.empty()) {
-    const ValueId first = Bound(site, kids[0]);
-    ValueId count = kids.size() == 1 ? first : store_.Binary(ir::BinaryOp::Sub, Bound(site, kids[1]), first);
-    const bool goes_down = kids.size() == 3 && store_[kids[2]].kind == ValueKind::Int && *store_[kids[2]].integer() < 0;
-    if (goes_down) count = store_.Binary(ir::BinaryOp::Sub, first, Bound(site, kids[1]));
-    // A step that ranks share divides what differs already; one that differs makes it differ.
-    const bool has_own_step = kids.size() == 3 && (!store_.axes(kids[2]).empty() || store_.has_param(kids[2]));
-    const bool has_step = kids.size() == 3 && store_[kids[2]].count() > 1u;
-    if (has_own_step || has_step) count = RoundedUp(store_, count, kids[2]);
-    if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(iterable)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
-    Axes axes;
-    for (const ValueId kid : kids) axes = axes | store_.axes(kid);
-    return {store_.Symbol(Site(site), axes), count};
-  }
-  if (is("builtins.enumerate") && !kids.empty()) {
-    const Iteration inner = Iterate(site, kids[0]);
-    const ValueId parts[] = {store_.Symbol(Site(site), {}), inner.element};
-    return {store_.Tuple(parts), inner.trip_count};
-  }
-  if (is("builtins.zip") && !kids.empty()) {
-    std::vector<ValueId> parts;
-    std::vector<ValueId> trips;
-    for (const ValueId kid : kids) {
-      const Iteration inner = Iterate(site, kid);
-      parts.push_back(inner.element);
-      trips.push_back(inner.trip_count);
-    }
-    return {store_.Tuple(parts), Least(tables_, trips)};
-  }
-  if (is(kGrown)) return IterateGrown(site, iterable);
-  if (is(kShrunk)) {
-    const Change change = containers_.ChangeOf(iterable);
-    const Iteration whole = Iterate(site, change.before);
-    const ValueId counts[] = {whole.trip_count, change.how_often};
-    return {change.item ? store_.WithAxes(whole.element, store_.axes(change.item)) : whole.element, containers_.Count(counts)};
-  }
-  if (is(kRefilled)) {
-    const ValueId item = store_.Derived(tables_.NameSymbol("element"), {&iterable, 1});
-    return {item, Iterate(site, kids[0]).trip_count};
-  }
-  // How many items a condition on the rank takes of a list that is known is counted where the rank is known.
-  const Axes taken = is(kComprehended) && kids.size() == kKnownParts ? store_.axes(kids[3]) : Axes{};
-  const bool is_of_rank = !taken.empty() && (taken & knowledge::kSoftAxes).empty();
-  if (is_of_rank) return {kids[0], store_.Derived(tables_.NameSymbol("builtins.len"), {&iterable, 1})};
-  if (is(kComprehended)) return {kids[0], containers_.Count({&kids.back(), 1})};
-  for (const std::string_view view : {"keys", "values", "items"}) {
-    if (!is(view) || kids.size() != 1) continue;
-    const ValueId known = LookThrough(tables_, kids[0]);
-    if (const ValueId parts = containers_.PartsOf(known, view)) return IterateTuple(site, parts);
-    if (const ValueId part = containers_.ViewedPart(view, known)) return {part, Iterate(site, known).trip_count};
-  }
-  if (is("items") && kids.size() == 1) {
-    const Iteration inner = Iterate(site, Viewed(site, kids[0]));
-    const ValueId parts[] = {store_.Derived(tables_.NameSymbol("key"), kids), inner.element};
-    return {store_.Tuple(parts), inner.trip_count};
-  }
-  if (is("keys") && kids.size() == 1) return {store_.Derived(tables_.NameSymbol("key"), kids), Iterate(site, Viewed(site, kids[0])).trip_count};
-  if ((is("keys") || is("values")) && !kids.empty()) return Iterate(site, Viewed(site, kids[0]));
-  for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
-                                             "builtins.sorted", "itertools.cycle"}) {
-    if (is(transparent) && !kids.empty()) return Iterate(site, is("builtins.sorted") ? InOrder(kids[0]) : kids[0]);
-  }
-  if ((is("builtins.set") || is("builtins.frozenset")) && kids.size() == 1) {
-    return InHashOrder({Iterate(site, kids[0]).element, IterateUnknown(site, iterable).trip_count});
-  }
-  if (is("itertools.islice") && !kids.empty()) {
-    const Iteration whole = Iterate(site, kids[0]);
-    return {whole.element, EqualShares(tables_).IsAsLong(iterable) ? store_.Symbol(Site(site, SiteUse::Value, 1), {}) : whole.trip_count};
-  }
-  return IterateUnknown(site, iterable);
-}
-
-// What `x.keys()` goes over. What has an iteration of its own, as loaders do, is no dictionary: then `x` is something else here.
-ValueId FunctionEvaluator::Viewed(ir::ExprId site, ValueId container) {
-  const ValueId known = LookThrough(tables_, container);
-  if (store_[known].kind == ValueKind::Select) return store_.OfArms(known, [&](ValueId arm) { return Viewed(site, arm); });
-  return members_.Known(known, Intern("__iter__")) ? Unseen(site) : container;
-}
-
-// A list that started with known items, mostly none, and had others added.
-Iteration FunctionEvaluator::IterateGrown(ir::ExprId site, ValueId container) {
-  const auto [before, added, how_often] = containers_.ChangeOf(container);
-  if (containers_.IsEmpty(LookThrough(tables_, before))) return {added, containers_.Count({&how_often, 1})};
-  const Iteration first = Iterate(site, before);
-  const ValueId counts[] = {first.trip_count, how_often};
-  return {store_.Select(store_.Symbol(Site(site), {}), added, first.element), containers_.Count(counts)};
-}
-
-// One of two, decided before the loop: an empty list yields nothing to look at.
-Iteration FunctionEvaluator::IterateSelect(ir::ExprId site, ValueId iterable) {
-  const Arms arms = store_.ArmsOf(iterable);
-  const auto of_arm = [&](ValueId arm) {
-    return containers_.IsEmpty(arm) ? Iteration{ValueId::None(), store_.Int(0)} : Iterate(site, arm);
-  };
-  const Iteration then_part = of_arm(arms.then_value);
-  const Iteration else_part = of_arm(arms.else_value);
-  const ValueId count = store_.Select(arms.condition, then_part.trip_count, else_part.trip_count);
-  if (!then_part.element) return {else_part.element ? else_part.element : Unseen(site), count};
-  if (!else_part.element) return {then_part.element, count};
-  return {store_.Select(arms.condition, then_part.element, else_part.element), count};
-}
-
 Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry) {
   const size_t recorded = facts_.calls.size();
   const ValueId element = CallKnown(site, entry, iterable, {});
@@ -220,29 +64,6 @@ Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, kn
     trips = results_.Of(CallOf(site, length_entry, {}, iterable, {}), length_entry.yield);
   }
   return {element, trips};
-}
-
-// A bound of `range`: to go over `range(len(items))` is to go over the items.
-ValueId FunctionEvaluator::Bound(ir::ExprId site, ValueId number) {
-  const Value& value = store_[number];
-  const bool is_length = value.kind == ValueKind::Derived && store_.IsLength(value.symbol()) && value.kid_count == 1;
-  if (!is_length) return number;
-  const ValueId counted = store_.Kids(number)[0];
-  const Axes own = containers_.AxesOfCount(counted);
-  if (store_.has_param(counted)) return store_.Derived(tables_.NameSymbol(kRounds), {&counted, 1});
-  return own == value.axes ? number : store_.Symbol(Site(site, SiteUse::Value, 1), own);
-}
-
-// The items of a rank's own data are its own; how many there are is the same on all ranks unless something made it
-// differ: a slice by the rank, a filter, a list that grew on some ranks.
-Iteration FunctionEvaluator::IterateUnknown(ir::ExprId site, ValueId iterable) {
-  const ValueId kids[] = {iterable};
-  const ValueId element = store_.Derived(tables_.NameSymbol("element"), kids);
-  const Axes own = containers_.AxesOfCount(iterable);
-  if (!own.empty() && EqualShares(tables_).IsAsLong(iterable)) return {element, store_.Symbol(Site(site, SiteUse::Value, 1), {})};
-  if (own == store_.axes(iterable)) return {element, store_.Derived(tables_.NameSymbol(kRounds), kids)};
-  const auto flags = static_cast<uint8_t>(store_[iterable].flags & kOfArguments);
-  return {element, store_.Make(Value::Unknown(Site(site), own, flags), {})};
 }
 
 }  // namespace allranks::variation

@@ -57,7 +57,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     loops_.push_back(&stmt);
     const size_t loops_outside = going_through_.size();
     if (is_for) {
-      const Iteration iteration = Iterate(head, iterable);
+      const Iteration iteration = iterations_.Over(head, iterable);
       trips = iteration.trip_count;
       Assign(ir::ValueOf(stmt), iteration.element);
       if (iteration.element) going_through_.push_back({.variable = iteration.element, .sequence = iterable});

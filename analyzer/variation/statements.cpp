@@ -247,7 +247,7 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
         MoveCalls(recorded, facts_.leaves);
       }
     } else if (kind.is_generator()) {
-      entered = Iterate(item.context, object).element;
+      entered = iterations_.Over(item.context, object).element;
       if (!facts_.iterations.empty() && facts_.iterations.back().first == item.context) {
         facts_.enters.push_back(facts_.iterations.back());
         facts_.iterations.pop_back();
