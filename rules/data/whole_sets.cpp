@@ -51,9 +51,11 @@ bool WholeSets::IsOwn(ValueId value) const {
   return value && context_.values.AnyPart(value, [&](ValueId part) {
     const variation::Value& node = context_.facts.values_store[part];
     if (node.kind != ValueKind::Param) return !node.axes.empty();
-    const ValueId passed = context_.facts.param(node.function(), node.param_index());
-    const knowledge::Axes axes = passed ? context_.facts.values_store.axes(passed) : knowledge::Axes();
-    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::DataParallel);
+    return std::ranges::any_of(context_.index.CallersOf(node.function()), [&](const objects::Site& caller) {
+      const ValueId passed = context_.index.PassedBy(caller, node.function(), node.param_index());
+      const knowledge::Axes axes = passed ? context_.facts.values_store.axes(passed) : knowledge::Axes();
+      return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::DataParallel);
+    });
   });
 }
 
