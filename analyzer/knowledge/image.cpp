@@ -22,10 +22,10 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Operation> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, tensor, count, dtype, other_dtype, peer, tag, from, from_tag, messages,
+  auto& [kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, group_root, tensor, count, dtype, other_dtype, peer, tag, from, from_tag, messages,
          reduce_op, async, always_async, opens_batch, may_buffer, handle, fixed_shape, token, own_rank, ranks, only_if, local_if, strategies,
          is_kept, as_context] = it;
-  visit(kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, tensor, count, dtype, other_dtype, peer, tag, from, from_tag, messages,
+  visit(kind, op_class, group, has_fixed_axis, axis, root, root_is_group_rank, group_root, tensor, count, dtype, other_dtype, peer, tag, from, from_tag, messages,
         reduce_op, async, always_async, opens_batch, may_buffer, handle, fixed_shape, token, own_rank, ranks, only_if, local_if, strategies,
         is_kept, as_context);
 }

@@ -114,6 +114,7 @@ struct Operation {
   Axis axis{};            // the group is the one along this axis, whatever is passed
   NameId root_param;      // `src`, `dst` of a rooted collective
   bool root_is_group_rank = false;
+  NameId group_root_param;  // which argument names the root within the group, where root_param is not passed
   NameId tensor_param;    // what is communicated
   NameId count_param;     // how many elements, where ranks must agree on it
   NameId dtype_param;     // of what type they are

@@ -395,6 +395,7 @@ class Loader {
                  .axis = ReadGroupAxis(table),
                  .root_param = param("root"),
                  .root_is_group_rank = table.Flag("root_in_group"),
+                 .group_root_param = param("group_root"),
                  .tensor_param = param("tensor"),
                  .count_param = param("count"),
                  .dtype_param = param("dtype"),
@@ -422,7 +423,7 @@ class Loader {
     entry.has_operation = operation.kind.has_value();
     if (entry.has_operation) return CheckKind(table, operation.kind);
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
-                                                 "root_in_group", "tensor",       "count",       "dtype",       "other_dtype",
+                                                 "root_in_group", "group_root", "tensor",       "count",       "dtype",       "other_dtype",
                                                   "peer",          "tag",          "from",        "from_tag",    "messages",    "reduce_op",
                                                  "async",         "always_async", "handle",      "opens_batch", "may_buffer",  "token",       "own_rank",    "ranks",       "fixed_shape", "only_if",
                                                  "local_if",      "strategies",   "kept",        "context"};
