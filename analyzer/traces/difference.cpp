@@ -236,7 +236,10 @@ class Describer {
     const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files) | Axes::Of(knowledge::Axis::Clock));
     if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
-    if (of_rank && !ListsOtherRanks()) AddOfRank(decided_by, assumed);
+    if (of_rank && !ListsOtherRanks()) {
+      if (result.kind != DifferenceKind::TripCount && decided_by && IsKnownOnSomeRanks(decided_by)) assumed->Add(Assumption::SettingUnknown);
+      else AddOfRank(decided_by, assumed);
+    }
     const bool counts = of_rank && result.kind == DifferenceKind::TripCount && decided_by;
     if (counts && IsShareOfEqualParts(state_.values, decided_by)) assumed->Add(Assumption::SharesDiffer);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
@@ -285,6 +288,15 @@ class Describer {
       lists.push_back(std::move(*list));
     }
     return std::ranges::any_of(lists, [&](const auto& list) { return list != lists[0]; });
+  }
+
+  // `done = patience > 3 if rank == 0 else False`: on the other ranks it is known, and on this one it may come out otherwise.
+  bool IsKnownOnSomeRanks(ValueId decided_by) const {
+    const Assignment nothing;
+    Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
+    uint32_t known = 0;
+    for (uint32_t rank = 0; rank < scene_.world().size(); ++rank) known += evaluator.Truth(decided_by, rank) ? 1 : 0;
+    return known > 0 && known < scene_.world().size();
   }
 
   // Somebody made it of a rank, far from here, or it hangs on settings as well: that it still tells ranks apart is hearsay.

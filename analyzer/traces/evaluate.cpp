@@ -7,10 +7,13 @@
 #include "analyzer/traces/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/variation/comparison.h"
+#include "analyzer/variation/tables.h"
 
 namespace allranks::traces {
 namespace {
@@ -23,6 +26,10 @@ using knowledge::Axes;
 
 // Deeper than any value that the store keeps: it ends recursion through groups.
 constexpr int kDeepestValue = 300;
+
+// What is made of the items of a container, one of each.
+constexpr std::string_view kAsLongAsItsFirst[] = {"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.reversed", "builtins.enumerate",
+                                                  "items", "keys", "values", "copy", "tolist"};
 
 std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
   constexpr int64_t kLarge = int64_t{1} << 31;
@@ -52,6 +59,37 @@ std::optional<int64_t> Calculate(ir::BinaryOp op, int64_t left, int64_t right) {
   }
 }
 
+Outcome CalculateReal(ir::BinaryOp op, double left, double right) {
+  switch (op) {
+    case ir::BinaryOp::Add:
+      return Outcome::Real(left + right);
+    case ir::BinaryOp::Sub:
+      return Outcome::Real(left - right);
+    case ir::BinaryOp::Mul:
+      return Outcome::Real(left * right);
+    case ir::BinaryOp::Div:
+      return right == 0 ? Outcome{} : Outcome::Real(left / right);
+    default:
+      return {};
+  }
+}
+
+std::optional<bool> HasItems(std::optional<int64_t> length) { return length ? std::optional(*length > 0) : std::nullopt; }
+
+// Of a text that is known.
+base::NameId TextIn(const Value& value) { return value.kind == ValueKind::Str ? value.name() : base::NameId::None(); }
+
+bool IsText(std::string_view operation) { return operation == "f-string" || operation == "builtins.str"; }
+
+// `0.5` as it is written.
+std::optional<Outcome> RealOf(std::string_view text) {
+  const std::string written(text);
+  char* end = nullptr;
+  const double value = std::strtod(written.c_str(), &end);
+  const bool is_read = !written.empty() && end == written.c_str() + written.size() && std::isfinite(value);
+  return is_read ? std::optional(Outcome::Real(value)) : std::nullopt;
+}
+
 }  // namespace
 
 bool IsUniformUnknown(const variation::ValueStore& values, ValueId id) {
@@ -75,7 +113,10 @@ std::optional<bool> Evaluator::TruthOf(const Outcome& outcome) const {
       return false;
     case OutcomeKind::Number:
       return outcome.is_text || outcome.number != 0;
+    case OutcomeKind::Real:
+      return outcome.real != 0;
     case OutcomeKind::Thing:
+      if (const base::NameId text = TextIn(values_[outcome.thing])) return !knowledge_.names().View(text).empty();
       return IsSettingOfLibrary(outcome.thing) ? std::nullopt : std::optional(true);
   }
   return std::nullopt;
@@ -107,8 +148,9 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
     case ValueKind::Bool:
     case ValueKind::Int:
       return Outcome::Number(*value.integer());
-    case ValueKind::Str:
     case ValueKind::Float:
+      return RealOf(knowledge_.names().View(value.name())).value_or(thing);
+    case ValueKind::Str:
     case ValueKind::External:
     case ValueKind::Module:
     case ValueKind::Function:
@@ -124,11 +166,12 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       return number;
     }
     case ValueKind::Unary: {
-      const Outcome inner = Evaluate(values_.OperandOf(id), rank);
       if (value.unary_op() == ir::UnaryOp::Not) {
-        const std::optional<bool> truth = TruthOf(inner);
+        const std::optional<bool> truth = TruthOfPart(values_.OperandOf(id), rank);
         return truth ? Outcome::Number(*truth ? 0 : 1) : Outcome{};
       }
+      const Outcome inner = Evaluate(values_.OperandOf(id), rank);
+      if (inner.kind == OutcomeKind::Real && value.unary_op() == ir::UnaryOp::Minus) return Outcome::Real(-inner.real);
       const bool negates = inner.kind == OutcomeKind::Number && value.unary_op() == ir::UnaryOp::Minus;
       return negates ? Outcome::Number(-inner.number) : Outcome{};
     }
@@ -140,7 +183,7 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
     case ValueKind::Or:
       return Connective(id, rank);
     case ValueKind::Select: {
-      const std::optional<bool> truth = TruthOf(Evaluate(values_.ArmsOf(id).condition, rank));
+      const std::optional<bool> truth = TruthOfPart(values_.ArmsOf(id).condition, rank);
       return truth ? Evaluate(values_.Kids(id)[*truth ? 1 : 2], rank) : Outcome{};
     }
     case ValueKind::Derived:
@@ -165,14 +208,35 @@ Outcome Evaluator::Connective(ValueId id, uint32_t rank) {
   const bool is_and = values_[id].kind == ValueKind::And;
   bool unknown = false;
   for (const ValueId kid : values_.Kids(id)) {
-    const std::optional<bool> truth = TruthOf(Evaluate(kid, rank));
+    const std::optional<bool> truth = TruthOfPart(kid, rank);
     if (truth && *truth != is_and) return Outcome::Number(is_and ? 0 : 1);
     unknown = unknown || !truth;
   }
   return unknown ? Outcome{} : Outcome::Number(is_and ? 1 : 0);
 }
 
-std::optional<bool> Evaluator::Truth(ValueId value, uint32_t rank) { return TruthOf(Evaluate(value, rank)); }
+std::optional<bool> Evaluator::Truth(ValueId value, uint32_t rank) { return TruthOfPart(value, rank); }
+
+// A container is true if there is something in it.
+std::optional<bool> Evaluator::TruthOfPart(ValueId id, uint32_t rank) {
+  const std::optional<bool> truth = TruthOf(Evaluate(id, rank));
+  if (truth || !id) return truth;
+  const ValueKind kind = values_[id].kind;
+  if (kind == ValueKind::Tuple) return values_[id].kid_count > 0;
+  if (kind == ValueKind::Binary) return HasItems(LengthOf(id, rank));
+  if (kind != ValueKind::Derived) return std::nullopt;
+  if (IsText(OperationOf(id))) {
+    // `f"rank{rank}"`: a part of it is never empty.
+    const std::vector<ValueId> parts(values_.Kids(id).begin(), values_.Kids(id).end());
+    const bool has_some = std::ranges::any_of(parts, [&](ValueId part) {
+      const Outcome printed = Evaluate(part, rank);
+      const bool is_text = printed.kind == OutcomeKind::Thing && values_[printed.thing].kind == ValueKind::Str;
+      return printed.is_numeric() || (is_text && TruthOf(printed).value_or(false));
+    });
+    return has_some ? std::optional(true) : std::nullopt;
+  }
+  return HasItems(LengthOf(id, rank));
+}
 
 Outcome Evaluator::Coordinate(ValueId id, uint32_t rank) {
   using knowledge::Coordinate;
@@ -217,7 +281,9 @@ Outcome Evaluator::Binary(ValueId id, uint32_t rank) {
   const auto op = values_[id].binary_op();
   const Outcome left = Evaluate(values_.OperandsOf(id).left, rank);
   const Outcome right = Evaluate(values_.OperandsOf(id).right, rank);
-  if (left.kind != OutcomeKind::Number || right.kind != OutcomeKind::Number) return {};
+  if (!left.is_numeric() || !right.is_numeric()) return {};
+  const bool is_whole = left.kind == OutcomeKind::Number && right.kind == OutcomeKind::Number;
+  if (!is_whole || op == ir::BinaryOp::Div) return CalculateReal(op, left.real, right.real);
   const std::optional<int64_t> result = Calculate(op, left.number, right.number);
   return result ? Outcome::Number(*result) : Outcome{};
 }
@@ -227,6 +293,12 @@ Outcome Evaluator::Call(ValueId id, uint32_t rank) {
   const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
   if (kids.empty()) return {};
   const std::string_view operation = OperationOf(id);
+  constexpr std::string_view kOfOneNumber[] = {"torch.tensor", "torch.as_tensor", "item", "builtins.float"};
+  if (std::ranges::count(kOfOneNumber, operation) > 0) {
+    const Outcome number = Evaluate(kids[0], rank);
+    const bool keeps = std::ranges::none_of(std::span(kids).subspan(1), [](ValueId option) { return option.has_value(); });
+    return number.is_numeric() && keeps ? number : Outcome{};
+  }
   if (kids.size() == 1) return (values_[id].flags & variation::kCounted) == 0 ? OfList(operation, kids[0], rank) : Outcome{};
   std::optional<int64_t> number;
   if (operation == "builtins.min" || operation == "builtins.max") number = Extreme(kids, operation == "builtins.min", rank);
@@ -238,16 +310,19 @@ Outcome Evaluator::Call(ValueId id, uint32_t rank) {
 // What a function makes of a list whose numbers are all known.
 Outcome Evaluator::OfList(std::string_view operation, ValueId list, uint32_t rank) {
   constexpr std::string_view kOfNumbers[] = {"builtins.min", "builtins.max", "builtins.sum", "builtins.any",
-                                             "builtins.all", "builtins.len", "rounds"};
+                                             "builtins.all", "builtins.len", variation::kRounds};
   if (std::ranges::count(kOfNumbers, operation) == 0) return {};
+  const bool is_length = operation == "builtins.len" || operation == variation::kRounds;
+  if (is_length) {
+    const std::optional<int64_t> length = LengthOf(list, rank);
+    return length ? Outcome::Number(*length) : Outcome{};
+  }
   const std::optional<std::vector<int64_t>> numbers = ListOf(list, rank);
   if (!numbers) return {};
   const auto is_true = [](int64_t number) { return number != 0; };
   if (operation == "builtins.any") return Outcome::Number(std::ranges::any_of(*numbers, is_true) ? 1 : 0);
   if (operation == "builtins.all") return Outcome::Number(std::ranges::all_of(*numbers, is_true) ? 1 : 0);
   if (operation == "builtins.sum") return Outcome::Number(std::accumulate(numbers->begin(), numbers->end(), int64_t{0}));
-  const bool is_length = operation == "builtins.len" || operation == "rounds";
-  if (is_length) return Outcome::Number(static_cast<int64_t>(numbers->size()));
   if (numbers->empty()) return {};
   return Outcome::Number(operation == "builtins.min" ? std::ranges::min(*numbers) : std::ranges::max(*numbers));
 }
@@ -276,7 +351,8 @@ std::optional<int64_t> Evaluator::PlaceOf(ValueId list, ValueId item, uint32_t r
   const std::optional<std::vector<int64_t>> numbers = wanted.kind == OutcomeKind::Number ? ListOf(list, rank) : std::nullopt;
   if (!numbers) return std::nullopt;
   const auto found = std::ranges::find(*numbers, wanted.number);
-  return found == numbers->end() ? std::nullopt : std::optional<int64_t>(found - numbers->begin());
+  // Who is not in the list does not get here.
+  return found == numbers->end() ? -1 : found - numbers->begin();
 }
 
 Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
@@ -291,6 +367,10 @@ Outcome Evaluator::Compare(ValueId id, uint32_t rank) {
   if (left.kind == OutcomeKind::Unknown || right.kind == OutcomeKind::Unknown) return {};
   if (left.kind == OutcomeKind::Number && right.kind == OutcomeKind::Number) {
     const std::optional<bool> result = variation::CompareNumbers(op, left.number, right.number);
+    return result ? Outcome::Number(*result ? 1 : 0) : Outcome{};
+  }
+  if (left.is_numeric() && right.is_numeric()) {
+    const std::optional<bool> result = variation::CompareNumbers(op, left.real, right.real);
     return result ? Outcome::Number(*result ? 1 : 0) : Outcome{};
   }
   const bool positive = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
@@ -422,21 +502,89 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
     }
     return numbers;
   }
-  if (value.is_binary(ir::BinaryOp::Add)) return JoinedOf(list, rank);
+  if (value.kind == ValueKind::Binary) return value.binary_op() == ir::BinaryOp::Add ? JoinedOf(list, rank) : CombinedOf(list, rank);
   if (value.kind != ValueKind::Derived || value.kid_count == 0) return std::nullopt;
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);
   if (operation == "[]") return SliceOf(list, rank);
   if (operation == "for") return ComprehendedOf(list, rank);
-  for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted"}) {
+  for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.sorted"}) {
     if (operation != copy || value.kid_count != 1) continue;
     ++depth_;
     std::optional<std::vector<int64_t>> numbers = ListOf(values_.Kids(list)[0], rank);
     --depth_;
-    if (numbers && operation == "builtins.sorted") std::ranges::sort(*numbers);
+    if (!numbers || operation == "builtins.list" || operation == "builtins.tuple") return numbers;
+    std::ranges::sort(*numbers);
+    if (operation != "builtins.sorted") numbers->erase(std::unique(numbers->begin(), numbers->end()), numbers->end());
     return numbers;
   }
   return std::nullopt;
+}
+
+// `set(range(world)) - {0}`, `a & b`, `a | b`, in the order of the numbers.
+std::optional<std::vector<int64_t>> Evaluator::CombinedOf(ValueId sets, uint32_t rank) {
+  const auto op = values_[sets].binary_op();
+  if (op != ir::BinaryOp::Sub && op != ir::BinaryOp::BitAnd && op != ir::BinaryOp::BitOr) return std::nullopt;
+  const auto operands = values_.OperandsOf(sets);
+  ++depth_;
+  std::optional<std::vector<int64_t>> left = ListOf(operands.left, rank);
+  std::optional<std::vector<int64_t>> right = left ? ListOf(operands.right, rank) : std::nullopt;
+  --depth_;
+  if (!right) return std::nullopt;
+  for (std::vector<int64_t>* numbers : {&*left, &*right}) {
+    std::ranges::sort(*numbers);
+    numbers->erase(std::unique(numbers->begin(), numbers->end()), numbers->end());
+  }
+  std::vector<int64_t> result;
+  if (op == ir::BinaryOp::Sub) std::ranges::set_difference(*left, *right, std::back_inserter(result));
+  if (op == ir::BinaryOp::BitAnd) std::ranges::set_intersection(*left, *right, std::back_inserter(result));
+  if (op == ir::BinaryOp::BitOr) std::ranges::set_union(*left, *right, std::back_inserter(result));
+  return result;
+}
+
+// How many rounds of a comprehension over one list make an item.
+std::optional<int64_t> Evaluator::RoundsTaken(std::span<const ValueId> parts, uint32_t rank) {
+  constexpr int kDepthOfOne = kDeepestValue / 4;
+  if (parts[3] == values_.True()) return LengthOf(parts[1], rank);
+  const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);
+  if (!numbers) return std::nullopt;
+  int64_t taken = 0;
+  for (const int64_t number : *numbers) {
+    Assignment assignment = assignment_;
+    assignment[parts[2].index] = number;
+    Evaluator inner(values_, knowledge_, world_, assignment);
+    inner.depth_ = depth_ + kDepthOfOne;
+    inner.size_factor_ = size_factor_;
+    const std::optional<bool> is_taken = inner.Truth(parts[3], rank);
+    if (!is_taken) return std::nullopt;
+    taken += *is_taken ? 1 : 0;
+  }
+  return taken;
+}
+
+std::optional<int64_t> Evaluator::LengthOf(ValueId container, uint32_t rank) {
+  constexpr size_t kKnownParts = 5;
+  if (!container || depth_ > kDeepestValue) return std::nullopt;
+  const Value& value = values_[container];
+  const std::vector<ValueId> kids(values_.Kids(container).begin(), values_.Kids(container).end());
+  if (value.kind == ValueKind::Tuple && !value.is_set()) return static_cast<int64_t>(kids.size());
+  if (value.kind == ValueKind::Tuple || value.kind == ValueKind::Binary) {
+    const std::optional<std::vector<int64_t>> numbers = ListOf(container, rank);
+    return numbers ? std::optional(static_cast<int64_t>(numbers->size())) : std::nullopt;
+  }
+  if (value.kind != ValueKind::Derived || kids.empty() || (value.flags & variation::kCounted) != 0) return std::nullopt;
+  const std::string_view operation = OperationOf(container);
+  ++depth_;
+  std::optional<int64_t> length;
+  if (operation == "for" && !value.is_derived(variation::DerivedKind::Each) && kids.size() == kKnownParts) {
+    length = RoundsTaken(kids, rank);
+  } else if (operation == variation::kRefilled || (kids.size() == 1 && std::ranges::count(kAsLongAsItsFirst, operation) > 0)) {
+    length = LengthOf(kids[0], rank);
+  } else if (const std::optional<std::vector<int64_t>> numbers = ListOf(container, rank)) {
+    length = static_cast<int64_t>(numbers->size());
+  }
+  --depth_;
+  return length;
 }
 
 std::optional<bool> Evaluator::Membership(ValueId item, ValueId container, uint32_t rank) {

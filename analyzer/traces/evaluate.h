@@ -17,13 +17,17 @@ namespace allranks::traces {
 // same on all ranks.
 using Assignment = std::unordered_map<uint32_t, int64_t>;
 
-enum class OutcomeKind : uint8_t { Unknown, None, Number, Thing };
+// Real: a number with a fraction, or that may have one.
+enum class OutcomeKind : uint8_t { Unknown, None, Number, Real, Thing };
 struct Outcome {
   OutcomeKind kind = OutcomeKind::Unknown;
   int64_t number = 0;
   ValueId thing;   // Thing: something that is not None, equal to itself
   bool is_text = false;  // Number: it is the text of one, which is true whatever it says
-  static Outcome Number(int64_t value) { return {OutcomeKind::Number, value, {}}; }
+  double real = 0;       // of a Real, and of a Number as well
+  static Outcome Number(int64_t value) { return {OutcomeKind::Number, value, {}, false, static_cast<double>(value)}; }
+  static Outcome Real(double value) { return {OutcomeKind::Real, 0, {}, false, value}; }
+  bool is_numeric() const { return kind == OutcomeKind::Number || kind == OutcomeKind::Real; }
 };
 
 // A group as the ranks of a world know it.
@@ -49,6 +53,8 @@ class Evaluator {
   std::optional<bool> Truth(ValueId value, uint32_t rank);
   // The numbers in a list on a rank: a display, `range(...)`, a comprehension, a slice or a copy of one, two put together; none if one of them is not known, or there are very many.
   std::optional<std::vector<int64_t>> ListOf(ValueId list, uint32_t rank);
+  // How many items a container has on a rank, whatever they are; none if that is not known.
+  std::optional<int64_t> LengthOf(ValueId container, uint32_t rank);
   // The group that a value names on a rank. `value` none: the default group.
   GroupIndex Group(ValueId value, uint32_t rank);
   // The argument that a tensor was made as large as: `torch.zeros_like(x)`, `torch.tensor(list)`; none of others.
@@ -84,6 +90,9 @@ class Evaluator {
   std::optional<bool> IsInUnknownList(ValueId item, int64_t number) const;
   std::optional<bool> Membership(ValueId item, ValueId container, uint32_t rank);
   Outcome Binary(ValueId id, uint32_t rank);
+  std::optional<bool> TruthOfPart(ValueId id, uint32_t rank);
+  std::optional<int64_t> RoundsTaken(std::span<const ValueId> parts, uint32_t rank);
+  std::optional<std::vector<int64_t>> CombinedOf(ValueId sets, uint32_t rank);
   Outcome Call(ValueId id, uint32_t rank);
   Outcome OfList(std::string_view operation, ValueId list, uint32_t rank);
   std::optional<int64_t> Extreme(std::span<const ValueId> numbers, bool is_least, uint32_t rank);

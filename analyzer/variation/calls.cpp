@@ -462,8 +462,8 @@ void FunctionEvaluator::StoreHandle(const knowledge::Entry& entry, ValueId handl
 
 void FunctionEvaluator::ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result) {
   const knowledge::Entry& entry = call.entry;
-  // Off the root of a reduce or gather the value is what it was.
-  if (entry.makes_uniform.empty() || entry.uniform_on_root_only) return;
+  if (entry.makes_uniform.empty()) return;
+  if (entry.uniform_on_root_only) return ReplaceOnRoot(site, call);
   const Axes lost = SpannedBy(store_, GroupOf(tables_, call));
   const ValueId root = call.Passed(entry.operation.root_param);
   for (const NameId name : entry.makes_uniform) {
@@ -479,6 +479,21 @@ void FunctionEvaluator::ApplyUniform(ir::ExprId site, const LibraryCall& call, V
       const bool positional = arg.kind == ir::ArgKind::Positional && position++ == index;
       if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, lost, root);
     }
+  }
+}
+
+// Off the root of a reduce or gather a value is what it was, and on the root it is something else.
+void FunctionEvaluator::ReplaceOnRoot(ir::ExprId site, const LibraryCall& call) {
+  const ValueId root = call.Passed(call.entry.operation.root_param);
+  for (const CallArgument& arg : call.args) {
+    const bool is_named = arg.expr && module_[arg.expr].kind == ir::ExprKind::Name && arg.value;
+    const bool is_replaced = is_named && std::ranges::any_of(call.entry.makes_uniform, [&](NameId name) { return call.Passed(name) == arg.value; });
+    if (!root || !is_replaced) continue;
+    const Axes axes = store_.axes(arg.value);
+    // What differs by a rank's data is another value on each anyway.
+    if (Without(axes, knowledge::kSoftAxes).empty() || !(axes & knowledge::kSoftAxes).empty()) continue;
+    const ValueId is_root = store_.Compare(ir::CompareOp::Eq, store_.Coordinate(knowledge::Coordinate::Rank), root);
+    Assign(arg.expr, store_.Select(is_root, store_.Symbol(Site(site, SiteUse::Reduced), {}), arg.value));
   }
 }
 

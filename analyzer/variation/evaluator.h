@@ -83,6 +83,7 @@ class FunctionEvaluator {
   void EvalTry(const ir::Stmt& stmt);
   void EvalWith(const ir::Stmt& stmt);
   void EvalMatch(const ir::Stmt& stmt);
+  void Capture(ir::ExprId pattern, ValueId subject);
   void EvalAugAssign(const ir::Stmt& stmt);
   void EvalImport(ir::ImportId import);
   bool LetsAllThrough(ir::ExprId decorator, knowledge::EntryId entry_id);
@@ -215,6 +216,7 @@ class FunctionEvaluator {
   ValueId NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound);
   void StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args);
   void ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result);
+  void ReplaceOnRoot(ir::ExprId site, const LibraryCall& call);
   LibraryCall CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
                      std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);

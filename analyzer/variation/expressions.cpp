@@ -195,6 +195,16 @@ ValueId FunctionEvaluator::Structural(ir::ExprId site, ValueId value) {
   return store_.Symbol(Site(site), {});
 }
 
+// `comm != MPI_COMM_NULL`: whether this rank is in the list that the group was made of; none of anything else.
+static ValueId IsMember(ValueStore& store, ir::CompareOp op, ValueId group, ValueId nobody) {
+  const bool is_equal = op == ir::CompareOp::Eq || op == ir::CompareOp::Is;
+  if (!is_equal && op != ir::CompareOp::NotEq && op != ir::CompareOp::IsNot) return {};
+  if (!store[group].is_group(GroupKind::Created) || store[group].kid_count != 1 || store[nobody].kind != ValueKind::None) return {};
+  const ValueId ranks = store.Kids(group)[0];
+  if (!ranks || store[ranks].kind != ValueKind::Tuple) return {};
+  return store.Compare(is_equal ? ir::CompareOp::NotIn : ir::CompareOp::In, store.Coordinate(knowledge::Coordinate::Rank), ranks);
+}
+
 ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
   const ir::ExprId first = ir::CalleeOf(expr);
   ValueId left = Eval(first);
@@ -208,6 +218,9 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     const ValueId has_key = is_membership ? containers_.HasKey(right, left) : ValueId();
     ValueId part = !has_key ? store_.Compare(comparison.op, left, right)
                    : comparison.op == ir::CompareOp::In ? has_key : store_.Not(has_key);
+    if (module_.language != ir::Language::Python) {
+      if (const ValueId is_member = IsMember(store_, comparison.op, LookThrough(tables_, left), right)) part = is_member;
+    }
     const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
     // A condition that chose between None and something else is asked itself, and so is a truth (`exists(path) is False`).
     const bool is_open = store_[part].kind == ValueKind::Compare && store_[right].kind != ValueKind::Bool;

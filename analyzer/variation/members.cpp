@@ -66,7 +66,8 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       const ValueId a = Member(site, then_value, attr);
       const ValueId either = store_.Select(condition, a, Member(site, else_value, attr));
       // A parameter is what each caller hands in: that tells more than a choice between what all of them do.
-      if (store_[object].kind == ValueKind::Param && IsUnknownRead(store_, either)) return MemberOfAny(site, object, attr);
+      const bool is_of_caller = IsUnknownRead(store_, either) || (IsKnownByAttributes(then_value) && IsKnownByAttributes(else_value));
+      if (store_[object].kind == ValueKind::Param && is_of_caller) return MemberOfAny(site, object, attr);
       return either;
     }
     default:
@@ -139,6 +140,8 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   const bool may_be_of_subclass = !is_super && value.origin() != InstanceOrigin::Exact;
   ValueId field = members_.Field(class_id, attr, is_super);
   if (field && may_be_of_subclass && IsConstant(store_[field])) field = members_.ConstantOfSome(class_id, attr, field, OfObjectAt(class_id, site));
+  // A base's constructor that ran after the own one stored a constant there: what it leaves counts.
+  if (const ValueId left = field && IsConstant(store_[field]) ? own_fields_.LeftByConstructor(class_id, attr) : ValueId()) field = left;
   const bool is_own = own_fields_.IsOwnToObjects(class_id, attr);
   if (const ValueId made = store_.KnownField(object, attr); made && (!field || is_own || IsTelling(store_[made]))) return made;
   if (is_own && !is_super) {

@@ -46,6 +46,12 @@ bool OwnFields::IsReplaced(binding::ClassId class_id, NameId attr) const {
   return tables_.Read(TableId::Replaced, tables_.program.classes[class_id].module.index | kOfUnknownClass, attr.index).has_value();
 }
 
+ValueId OwnFields::LeftByConstructor(binding::ClassId class_id, NameId attr) const {
+  const auto left = tables_.Read(TableId::Made, class_id.index, attr.index);
+  const bool is_one = left && !tables_.IsJoined(TableId::Made, class_id.index, attr.index) && !IsReplaced(class_id, attr);
+  return is_one && !store_.axes(left).empty() ? ValueId(left) : ValueId();
+}
+
 bool OwnFields::IsOwnToObjects(binding::ClassId class_id, NameId attr) const {
   if (!tables_.HasOwnFields(class_id)) return false;
   const bool differs = std::ranges::any_of(tables_.program.classes[class_id].mro, [&](binding::ClassId base) {

@@ -28,6 +28,8 @@ class OwnFields {
 
   // Whether something stores there in objects that are made already.
   bool IsReplaced(binding::ClassId class_id, NameId attr) const;
+  // What the constructor leaves in a field that nobody replaces, where that differs between ranks and is one thing for all objects; else none.
+  ValueId LeftByConstructor(binding::ClassId class_id, NameId attr) const;
   // Whether objects of the class differ in a field, and each keeps what it was made with.
   bool IsOwnToObjects(binding::ClassId class_id, NameId attr) const;
   // `known`: what `object` is seen to be. A parameter, or a field, is the one that callers hand in.

@@ -236,7 +236,10 @@ void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
     ValueId entered = context;
     const Value kind = store_[object];
     const size_t recorded = facts_.calls.size();
-    if (kind.kind == ValueKind::Instance) {
+    const bool is_chosen = store_[context].kind == ValueKind::Select && !store_.axes(store_.Kids(context)[0]).empty();
+    if (is_chosen) {
+      RecordCall(facts_.enters, item.context, CallKind::Deferred, {}).callee = context;
+    } else if (kind.kind == ValueKind::Instance) {
       const binding::ClassId class_id = kind.class_id();
       if (const FuncId enter = tables_.program.FindMethod(class_id, Intern("__enter__"))) {
         entered = CallFunction(item.context, definitions_.Function(enter, object), enter, object, {}, CallKind::Function);
@@ -267,6 +270,16 @@ void FunctionEvaluator::MoveCalls(size_t from, std::vector<std::pair<ir::ExprId,
   facts_.calls.resize(from);
 }
 
+// `(0, n)`, `{"rank": n}`: what the names of a pattern are.
+void FunctionEvaluator::Capture(ir::ExprId pattern, ValueId subject) {
+  const ir::Expr& shape = module_[pattern];
+  if (shape.kind == ir::ExprKind::Walrus) return Assign(ir::LeftOf(shape), subject);
+  const auto value_of = [&](ir::ExprId expr) { return tables_.facts.value(func_.module, expr); };
+  const std::optional<PatternParts> parts = PartsOfPattern(store_, module_, subject, pattern, value_of);
+  if (!parts) return;
+  for (const PatternPart& part : parts->parts) Capture(part.pattern, part.subject);
+}
+
 void FunctionEvaluator::EvalMatch(const ir::Stmt& stmt) {
   const ValueId subject = Eval(ir::ValueOf(stmt));
   const Env before = env_;
@@ -277,9 +290,8 @@ void FunctionEvaluator::EvalMatch(const ir::Stmt& stmt) {
     env_ = before;
     Eval(match_case.pattern);
     // `case n if n > 2`, `case 1 | 2 as n`: the name is the subject itself.
-    const ir::Expr& shape = module_[match_case.pattern];
-    if (shape.kind == ir::ExprKind::Walrus) Assign(ir::LeftOf(shape), subject);
     const auto value_of = [&](ir::ExprId expr) { return tables_.facts.value(func_.module, expr); };
+    Capture(match_case.pattern, subject);
     ValueId condition = match_case.irrefutable ? store_.True() : PatternFits(store_, module_, subject, match_case.pattern, value_of);
     if (match_case.guard) {
       const ValueId both[] = {condition, Eval(match_case.guard)};

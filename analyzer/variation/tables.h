@@ -81,7 +81,7 @@ constexpr std::string_view kComprehended = "for";
 // So many are its kids where it is of one list.
 constexpr size_t kKnownParts = 5;
 // That of how often a loop over a container runs.
-constexpr std::string_view kRounds = "rounds";
+constexpr std::string_view kRounds = "[rounds]";
 
 // Under which an object has the table of its fields, and a module that of its members. `vars(x)` is the same table.
 constexpr std::string_view kFieldTable = "__dict__";

@@ -663,6 +663,7 @@ class ValueStore {
   ValueId CompareMembership(ir::CompareOp op, ValueId group, ValueId nobody);
   ValueId IsInEnvironment(ir::CompareOp op, ValueId key, ValueId container);
   ValueId IsLaunched(NameId variable);
+  ValueId ItemOfRank(ValueId dictionary, ValueId key, ValueId usual);
   std::string_view Text(ValueId value) const { return names_->View(values_[value.index].name()); }
 
   base::ChunkedVector<Value> values_;

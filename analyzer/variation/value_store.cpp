@@ -618,6 +618,19 @@ ValueId ValueStore::KnownItemOr(ValueId container, ValueId key, ValueId usual) c
   return usual ? usual : none_;
 }
 
+// `roles.get(os.environ["RANK"], "worker")`: of a display the item that the rank chooses; none of anything else.
+ValueId ValueStore::ItemOfRank(ValueId dictionary, ValueId key, ValueId usual) {
+  constexpr size_t kMostItems = 8;
+  const Value& value = values_[dictionary.index];
+  const bool is_number = IsWholeNumber(key) || IsText(values_[key.index]);
+  if (!value.is_dict(DictKind::Items) || axes(key).empty() || !is_number || !HasKnownKeys(*this, dictionary)) return {};
+  const std::vector<ValueId> items(Kids(dictionary).begin(), Kids(dictionary).end());
+  if (items.size() > 2 * kMostItems) return {};
+  ValueId chosen = usual ? usual : none_;
+  for (size_t i = items.size(); i >= 2; i -= 2) chosen = Select(Compare(ir::CompareOp::Eq, key, items[i - 2]), items[i - 1], chosen);
+  return chosen;
+}
+
 ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make(Value::Tuple(), kids); }
 
 bool ValueStore::IsAgreed(ValueId number, int depth) const {
@@ -776,7 +789,11 @@ ValueId ValueStore::RebuildDerived(Value value, std::span<const ValueId> kids) {
     if (symbol == element_ && kids.size() == 2) return Element(kids[0], kids[1]);
     if (IsLength(symbol) && kids.size() == 1 && first.kind == ValueKind::Tuple) return Int(first.kid_count);
     if (IsLength(symbol) && kids.size() == 1 && first.kind == ValueKind::Dict && HasKnownKeys(*this, kids[0])) return Int(first.kid_count / 2);
-    if ((symbol == get_ || symbol == pop_) && kids.size() > 1 && kids[1]) return KnownItemOr(kids[0], kids[1], kids.size() > 2 ? kids[2] : ValueId());
+    if ((symbol == get_ || symbol == pop_) && kids.size() > 1 && kids[1]) {
+      const ValueId usual = kids.size() > 2 ? kids[2] : ValueId();
+      const ValueId item = KnownItemOr(kids[0], kids[1], usual);
+      return item ? item : ItemOfRank(kids[0], kids[1], usual);
+    }
     return symbol == item_ && kids.size() == 2 && kids[1] ? KnownItem(kids[0], kids[1]) : ValueId::None();
   };
   // What it varied by besides its operands it still does.
