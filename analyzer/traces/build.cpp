@@ -3,14 +3,18 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analyzer/ir/bindings.h"
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/contexts.h"
+#include "analyzer/traces/demands.h"
 #include "analyzer/traces/fallible.h"
+#include "analyzer/traces/messages.h"
 #include "analyzer/traces/nodes.h"
 #include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/match_pattern.h"
-#include "analyzer/variation/tables.h"
 
 namespace allranks::traces {
 namespace {
@@ -191,7 +195,7 @@ class Builder {
   // `assert world_size == 4` says on which jobs the program runs. What fails on one rank ends the job, as a raise does.
   TraceId Assertion(ir::StmtId id, ir::ExprId test) {
     const ValueId condition = Value(test);
-    if (!condition || !state_.values.axes(condition).empty() || !traces_.conditions().AsksForSize(condition)) return traces_.Empty();
+    if (!AsksForSizePassed(state_.facts, condition)) return traces_.Empty();
     return traces_.Choice(At(test), condition, traces_.Empty(), traces_.Exit(At(id), ExitKind::Raise));
   }
 
@@ -226,25 +230,36 @@ class Builder {
       const TraceId round = traces_.Loop(At(head), state_.values.Int(1), body, false, LoopKind::Counted);
       return traces_.Seq(first, Choice(head, round, Block(ir::ElseBlockOf(stmt))));
     }
+    const TraceId otherwise = Otherwise(stmt, head, trips, body);
     if (is_for && IsForEachRankOnce(stmt, trips, body)) {
-      const TraceId parts[] = {first, Iteration(head), traces_.Kids(body)[0], Block(ir::ElseBlockOf(stmt))};
+      const TraceId parts[] = {first, Iteration(head), traces_.Kids(body)[0], otherwise};
       return traces_.Seq(parts);
     }
     if (const TraceId turns = is_for ? InTurnsWith(head, body) : TraceId()) {
-      const TraceId parts[] = {first, turns, Block(ir::ElseBlockOf(stmt))};
+      const TraceId parts[] = {first, turns, otherwise};
       return traces_.Seq(parts);
     }
     const bool is_of_call = is_for && module_[head].kind == ir::ExprKind::Call;
     if (const ValueId entered = is_of_call ? EnteredOnce(trips) : ValueId()) {
       const TraceId round = traces_.Loop(At(head), state_.values.Int(1), body, false, LoopKind::Counted);
-      const TraceId parts[] = {first, Iteration(head), traces_.Choice(At(head), entered, round, traces_.Empty()), Block(ir::ElseBlockOf(stmt))};
+      const TraceId parts[] = {first, Iteration(head), traces_.Choice(At(head), entered, round, traces_.Empty()), otherwise};
       return traces_.Seq(parts);
     }
     const bool is_counted = is_for || (trips && trips != Value(head) && state_.values.IsWholeNumber(trips));
     if (!is_for) body = traces_.Seq(first, body);
     const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, is_counted ? LoopKind::Counted : LoopKind::While),
-                             Block(ir::ElseBlockOf(stmt))};
+                             otherwise};
     return traces_.Seq(parts);
+  }
+
+  // The `else` of a loop, which those ranks do not come to that leave it by a `break`.
+  TraceId Otherwise(const ir::Stmt& stmt, ir::ExprId head, ValueId trips, TraceId body) {
+    const TraceId otherwise = Block(ir::ElseBlockOf(stmt));
+    if (otherwise == traces_.Empty() || (traces_[body].flags & kLeavesBreak) == 0) return otherwise;
+    const bool is_for = stmt.kind == ir::StmtKind::For;
+    const ValueId leaves = is_for ? state_.loop_ends.LeavesFor(traces_, body, Value(head), Value(ir::ValueOf(stmt)), trips)
+                                  : state_.loop_ends.LeavesWhile(traces_, body);
+    return traces_.Choice(At(head), leaves, traces_.Empty(), otherwise);
   }
 
   // `for turn in range(world_size): if turn == rank: ...`, and nothing else: each rank does it in one round, whichever that is.
@@ -259,10 +274,17 @@ class Builder {
     const ValueId turn = Value(ir::ValueOf(loop));
     const ValueId rank = sides[0] == turn ? sides[1] : sides[1] == turn ? sides[0] : ValueId();
     if (!turn || !rank || state_.values[choice.value].compare_op() != ir::CompareOp::Eq) return false;
-    const auto is = [&](ValueId value, Coordinate coordinate) { return variation::IsCoordinate(state_.values[value], coordinate); };
+    const auto is = [&](ValueId value, Coordinate coordinate) { return variation::IsCoordinate(state_.values[Passed(value)], coordinate); };
     const bool is_of_group = is(rank, Coordinate::GroupRank) && is(trips, Coordinate::GroupSize) &&
                              std::ranges::equal(state_.values.Kids(rank), state_.values.Kids(trips));
     return is_of_group || (is(rank, Coordinate::Rank) && is(trips, Coordinate::WorldSize));
+  }
+
+  // What all callers pass for a parameter; any other value as it is.
+  ValueId Passed(ValueId value) const {
+    if (state_.values[value].kind != ValueKind::Param) return value;
+    const ValueId passed = state_.facts.param(state_.values[value].function(), state_.values[value].param_index());
+    return passed ? passed : value;
   }
 
   // A loop over a generator of the program that issues something between its items.
@@ -360,6 +382,9 @@ class Builder {
     if (enter != nullptr && enter->function && state_.program.function(enter->function).is_generator) {
       return traces_.Seq(made, AroundGenerator(context, *enter, body));
     }
+    if (enter != nullptr && enter->kind == CallKind::Deferred) {
+      return traces_.Seq(made, AroundChosen(context, enter->callee, body));
+    }
     const TraceId entered = enter == nullptr ? traces_.Empty() : Fact(context, *enter);
     const CallFact* leave = state_.facts.leave(func_, context);
     const TraceId left = leave == nullptr ? traces_.Empty() : Fact(context, *leave);
@@ -437,6 +462,14 @@ class Builder {
     const TraceId before = traces_.Scope(At(context), enter.function, split.before);
     const TraceId after = traces_.Scope(At(context), enter.function, split.after);
     return traces_.Seq(before, Finally(context, body, after));
+  }
+
+  // `with Fence() if rank else nullcontext():`
+  TraceId AroundChosen(ir::ExprId at, ValueId context, TraceId body) {
+    const ValueId defers = DefersGradients(state_, context);
+    if (!state_.values.axes(defers).empty()) body = traces_.Choice(At(at), defers, WithoutGradients(traces_, state_.knowledge, body), body);
+    const SplitTrace around = EnteredAndLeft(state_, At(at), context);
+    return traces_.Seq(around.before, Finally(at, body, around.after));
   }
 
   std::vector<ValueId> Args(const CallFact& call) const {
@@ -607,6 +640,7 @@ class Builder {
         return traces_.Empty();
       case CallKind::External:
         NoteHandedOver(site, call);
+        NoteReplaced(site);
         return traces_.Empty();
     }
     return traces_.Empty();
@@ -650,6 +684,7 @@ class Builder {
       if (!knowledge::OnlyWaits(entry.operation.op_class)) state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
       trace = traces_.Seq(trace, Joining(site, entry.operation.op_class));
     }
+    if (entry.Has(knowledge::Role::RunsUnseen)) NoteUnseen(site, state_.program.text(CalledName(module_, site)));
     // An abort takes the whole group down, like a raise that nobody catches.
     if (entry.aborts || entry.raises) return traces_.Seq(trace, traces_.Exit(At(site), ExitKind::Raise));
     if (entry.exits) return traces_.Seq(trace, traces_.Exit(At(site), ExitOf(FirstArgument(site))));
@@ -695,11 +730,38 @@ class Builder {
     return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 
+  // `importlib.import_module(name).run`
+  bool IsOfUnseenCode(ValueId callee) const {
+    const auto kids = callee ? state_.values.Kids(callee) : std::span<const ValueId>();
+    if (kids.size() != 1 || state_.values[callee].kind != ValueKind::Derived) return false;
+    const base::NameId operation = state_.values.OperationOf(state_.values[kids[0]]);
+    const knowledge::EntryId entry = operation ? state_.knowledge.FindEntry(operation) : knowledge::EntryId::None();
+    return entry && state_.knowledge[entry].Has(knowledge::Role::LoadsUnseen);
+  }
+
+  // `dist.barrier()`, where the program put another function there.
+  void NoteReplaced(ir::ExprId site) {
+    if (!site || module_[site].kind != ir::ExprKind::Call) return;
+    const ir::Expr& callee = module_[ir::CalleeOf(module_[site])];
+    if (callee.kind != ir::ExprKind::Attribute) return;
+    const ValueId object = Value(ir::ObjectOf(callee));
+    if (!object || state_.values[object].kind != ValueKind::External) return;
+    const std::string_view owner = state_.program.text(state_.values[object].name());
+    const base::NameId name = state_.program.names->Find(fmt::format("{}.{}", owner, state_.program.text(ir::AttrOf(callee))));
+    const knowledge::EntryId entry = name ? state_.knowledge.FindEntry(name) : knowledge::EntryId::None();
+    if (!entry || !state_.knowledge[entry].has_operation) return;
+    NoteUnseen(site, state_.program.text(ir::AttrOf(callee)));
+  }
+
+  void NoteUnseen(ir::ExprId site, std::string_view name) {
+    state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = std::string(name)});
+  }
+
   // A call that does not resolve counts only where it could be an operation.
   void NoteUnresolved(ir::ExprId site, const CallFact& call) {
     std::vector<ValueId> args(state_.facts.args(call).begin(), state_.facts.args(call).end());
     if (call.receiver) args.push_back(call.receiver);
-    if (!CouldIssue(state_, At(site), args)) return;
+    if (!CouldIssue(state_, At(site), args) && !IsOfUnseenCode(call.callee)) return;
     const std::string name(state_.program.text(CalledName(module_, site)));
     state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = name});
   }
@@ -783,52 +845,6 @@ TraceId IssuedIfMadeWith(State& state, SiteId site, ValueId object, std::string_
   return op;
 }
 
-// A message as it was put into a list: `P2POp(dist.isend, tensor, peer)`.
-std::optional<TraceId> MessageOf(State& state, SiteId site, ValueId item, Batched batched) {
-  if (!item || state.values[item].kind != ValueKind::Object) return std::nullopt;
-  const std::vector<ValueId> made(state.values.Kids(item).begin(), state.values.Kids(item).end());
-  if (made.size() < 2 || !made[0] || state.values[made[0]].kind != ValueKind::External) return std::nullopt;
-  const knowledge::EntryId called = state.knowledge.FindEntry(state.values[made[0]].name());
-  if (!called || !state.knowledge[called].operation.peer_param) return std::nullopt;
-  return KnownOperation(state, site, called, {}, std::span(made).subspan(1), batched);
-}
-
-// Messages that go together, in a list that conditions may have decided on; none where the list or what is in it is not known.
-std::optional<TraceId> MessagesOf(State& state, SiteId site, ValueId list, int depth = 0) {
-  constexpr int kDeepest = 12;
-  if (!list || depth > kDeepest) return std::nullopt;
-  const std::vector<ValueId> kids(state.values.Kids(list).begin(), state.values.Kids(list).end());
-  switch (state.values[list].kind) {
-    case ValueKind::Tuple: {
-      TraceId all = state.traces.Empty();
-      for (size_t i = 0; i < kids.size(); ++i) {
-        const std::optional<TraceId> message = MessageOf(state, site, kids[i], i == 0 ? Batched::First : Batched::Later);
-        if (!message) return std::nullopt;
-        all = state.traces.Seq(all, *message);
-      }
-      return all;
-    }
-    case ValueKind::Select: {
-      const std::optional<TraceId> then_messages = MessagesOf(state, site, kids[1], depth + 1);
-      const std::optional<TraceId> else_messages = MessagesOf(state, site, kids[2], depth + 1);
-      if (!then_messages || !else_messages) return std::nullopt;
-      return state.traces.Choice(site, kids[0], *then_messages, *else_messages);
-    }
-    case ValueKind::Derived: {
-      // One more than before: `ops.append(...)`. In a loop it is one more in each round.
-      constexpr size_t kAddedOnce = 3;
-      const base::NameId operation = state.values.OperationOf(state.values[list]);
-      if (kids.size() != kAddedOnce || !operation || state.program.text(operation) != variation::kGrown) return std::nullopt;
-      const std::optional<TraceId> before = MessagesOf(state, site, kids[0], depth + 1);
-      const bool is_first = before && *before == state.traces.Empty();
-      const std::optional<TraceId> added = before ? MessageOf(state, site, kids[1], is_first ? Batched::First : Batched::Later) : std::nullopt;
-      return added ? std::optional(state.traces.Seq(*before, *added)) : std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace
 
 bool CouldIssue(const State& state, SiteId site_id, std::span<const ValueId> args) {
@@ -844,12 +860,14 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
       is_relevant(program_in.funcs.size()), depth_in_cycle(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
+      loop_ends(facts_in.values_store, *program_in.names),
       traces_of_file(program_in.modules.size()), steps_of_file(program_in.modules.size()) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;
     const std::string_view name = program.text(entry.name);
     collective_names.insert(program.names->Intern(name.substr(name.rfind('.') + 1)));
   }
+  started_processes = StartedProcesses(knowledge, facts);
 }
 
 void State::BeginTraces(FuncId func) {
@@ -915,8 +933,10 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
       return state.traces.Choice(site, chosen[0], then_op, KnownOperation(state, site, entry_id, receiver, given, batched));
     }
   }
+  const ValueId group_root = ParamOf(entry, args, operation.group_root_param);
+  const bool is_of_group = group_root && group_root != state.values.NoneValue();
   const TraceId op = state.traces.Op(site, {.entry = entry_id, .group = GroupOf(state, entry, receiver, args),
-                                            .root = ParamOf(entry, args, operation.root_param),
+                                            .root = is_of_group ? group_root : ParamOf(entry, args, operation.root_param),
                                             .reduce_op = reduce_op,
                                             .tensor = ParamOf(entry, args, operation.tensor_param),
                                             .peer = ParamOf(entry, args, operation.peer_param),
@@ -928,7 +948,8 @@ TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry_id, V
                                             .from = ParamOf(entry, args, operation.from_param),
                                             .from_tag = ParamOf(entry, args, operation.from_tag_param),
                                             .handle = HandleOf(state, site, entry, receiver, args),
-                                            .batched = batched});
+                                            .batched = batched,
+                                            .root_in_group = is_of_group || operation.root_is_group_rank});
   if (!operation.only_if_param) return op;
   if (std::ranges::find(entry.params, operation.only_if_param) == entry.params.end()) {
     return IssuedIfMadeWith(state, site, receiver, state.program.names->View(operation.only_if_param), op);

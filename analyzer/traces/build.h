@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/traces/analysis.h"
+#include "analyzer/traces/loop_ends.h"
 #include "analyzer/traces/module_mode.h"
 #include "analyzer/traces/trace.h"
 #include "analyzer/variation/watched.h"
@@ -44,6 +45,8 @@ struct State {
   std::unordered_set<uint32_t> open_conditions;  // SiteIds: what tells ranks of a function apart; judged with its callers
   MadeOnce made_once;
   ModuleModes modes;
+  LoopEnds loop_ends;
+  uint32_t started_processes = 0;  // of each job that the program starts itself, all alike; 0: not known
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   base::Watch* watch = nullptr;    // over the analysis; none: it goes on to its end

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/traces/demands.h"
+
 namespace allranks::traces {
 namespace {
 
@@ -45,6 +47,10 @@ class GraphBuilder {
     for (const auto* list : {&facts.calls, &facts.enters, &facts.leaves, &facts.iterations}) {
       for (const auto& [expr, call] : *list) AddCall(func, call);
     }
+    if (MakesDemand(program_, facts_, func)) Mark(func);
+    for (const auto& [expr, call] : facts.enters) {
+      if (call.kind == CallKind::Deferred) AddContext(func, call.callee);
+    }
   }
 
   void AddCall(FuncId caller, const CallFact& call) {
@@ -87,6 +93,22 @@ class GraphBuilder {
       AddEdge(caller, call.function);
     } else if (call.entry && knowledge_[call.entry].has_operation) {
       Mark(caller);
+    }
+  }
+
+  // `with Fence() if rank else nullcontext():` enters and leaves one of them.
+  void AddContext(FuncId caller, ValueId context) {
+    const variation::Value& value = facts_.values_store[context];
+    if (value.kind == ValueKind::Select) {
+      const auto kids = facts_.values_store.Kids(context);
+      AddContext(caller, kids[1]);
+      AddContext(caller, kids[2]);
+    }
+    if (value.is_generator()) AddEdge(caller, value.function());
+    if (value.kind != ValueKind::Instance) return;
+    for (const std::string_view name : {"__enter__", "__exit__"}) {
+      const base::NameId known = program_.names->Find(name);
+      if (const FuncId method = known ? program_.FindMethod(value.class_id(), known) : FuncId::None()) AddEdge(caller, method);
     }
   }
 

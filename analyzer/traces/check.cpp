@@ -66,7 +66,16 @@ void FunctionCheck::Run() {
     reported.insert(origin == origins.end() ? instance : origin->second.index);
   }
   const bool is_generator = state_.program.function(func_).is_generator;
-  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator && !has_open);
+  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator && !has_open && !HangsOnCallers(parametric));
+}
+
+// Whether something that tells ranks apart hangs on what callers pass: what agrees with it here may not with what they pass.
+bool FunctionCheck::HangsOnCallers(TraceId parametric) const {
+  const VaryingNodes nodes = CollectVarying(state_, parametric);
+  return std::ranges::any_of(nodes.choices, [&](TraceId node) {
+    const bool matters = (traces_[node].flags & (kHasOp | kLeavesMask)) != 0;
+    return matters && traces_[node].value && state_.values.has_param(traces_[node].value);
+  });
 }
 
 // Differences of presence stay open for callers, unless there are so many that looking at them again would take long.

@@ -57,6 +57,7 @@ class FunctionCheck {
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
   bool LeaveOpen();
+  bool HangsOnCallers(TraceId parametric) const;
   bool IsOfPresence(const Evidence& evidence) const;
   std::vector<SiteId> FlaggedSites(const SequenceStore& sequences, const Evidence& evidence) const;
   void AssumeGroup(Scene& scene, Evidence* evidence) const;

@@ -45,7 +45,7 @@ class Instantiator {
         const Operation old = state_.traces.operation(id);
         return state_.traces.Op(trace.site, {old.entry, Value(old.group), Value(old.root), Value(old.reduce_op),
                                              Value(old.tensor), Value(old.peer), Value(old.dtype), Value(old.other_dtype), Value(old.count),
-                                             Value(old.members), Value(old.tag), Value(old.from), Value(old.from_tag), Value(old.handle), old.batched},
+                                             Value(old.members), Value(old.tag), Value(old.from), Value(old.from_tag), Value(old.handle), old.batched, old.root_in_group},
                                 (trace.flags & kSettled) != 0);
       }
       case TraceKind::Call:

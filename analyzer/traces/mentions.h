@@ -26,6 +26,7 @@ struct Mentions {
   // Sizes of the whole job, bit n - 1 for n ranks, on which the program goes on at all (`if world_size != 4: exit()`).
   uint64_t sizes = ~uint64_t{0};
   variation::JobShape job;
+  bool is_started_here = false;   // ranks of a job that the program starts itself
 };
 
 // Gathers what values mention. They share their parts: into one that was looked into, it looks again only from higher up.

@@ -228,8 +228,24 @@ VaryingNodes CollectVarying(const State& state, TraceId root) {
   VaryingNodes nodes;
   nodes.mentions.job = state.facts.job;
   Collector(state, &nodes).Visit(root);
+  const uint32_t started = nodes.mentions.is_started_here ? state.started_processes : 0;
+  const uint64_t of_started = started > 1 && started <= kMostRanks ? uint64_t{1} << (started - 1) : 0;
+  if ((nodes.mentions.sizes & of_started) != 0) nodes.mentions.sizes = of_started;
   std::ranges::stable_sort(nodes.choices, {}, [&](TraceId id) { return state.traces[id].height; });
   return nodes;
+}
+
+TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowledge, TraceId id) {
+  const Trace trace = traces[id];
+  if ((trace.flags & kHasOp) == 0) return id;
+  if (trace.kind == TraceKind::Op) {
+    const base::NameId kind = traces.entry(id).operation.kind;
+    return knowledge.names().View(kind) == "gradient_reduction" ? traces.Empty() : id;
+  }
+  std::vector<TraceId> kids(traces.Kids(id).begin(), traces.Kids(id).end());
+  if (kids.empty()) return id;
+  for (TraceId& kid : kids) kid = WithoutGradients(traces, knowledge, kid);
+  return traces.Rebuild(id, trace.value, kids, false);
 }
 
 TraceId SettleLoops(State& state, TraceId trace) {

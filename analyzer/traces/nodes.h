@@ -37,6 +37,9 @@ VaryingNodes CollectVarying(const State& state, TraceId root);
 knowledge::Axes NodeAxes(const State& state, TraceId node);
 
 // `trace` with all its loops settled: however often each rank runs them, they agree.
+// `trace` without the reductions of gradients in it.
+TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowledge, TraceId trace);
+
 TraceId SettleLoops(State& state, TraceId trace);
 
 // `trace` with the nodes of `reported` settled, and, if `agreed`, whatever does not depend on a caller.

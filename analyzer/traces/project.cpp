@@ -258,7 +258,7 @@ void Projector::CheckMember(TraceId id, const GroupInfo& group, const Item& item
   if (!state_.values.axes(operation.root).empty()) return;
   const int64_t root = *item.root;
   const bool in_world = root >= 0 && root < static_cast<int64_t>(scene_.world().size());
-  if (state_.traces.entry(id).operation.root_is_group_rank) {
+  if (state_.traces.operation(id).root_in_group) {
     if (group.has_known_ranks && root >= members.count()) outsiders_.push_back({.op = id, .is_root = true});
   } else if ((group.has_known_ranks || group.kind == variation::GroupKind::AxisGroup) && in_world &&
              !members.has(static_cast<uint32_t>(root))) {

@@ -30,6 +30,20 @@ class Judgement {
     return stand;
   }
 
+  // What the surest of those rests on that call it and show the same: other callers make it no less sure.
+  const findings::Assumptions& SurestOf(size_t i) const {
+    const Found& found = result_.found[i];
+    const findings::Assumptions* surest = &found.difference.assumptions;
+    if (!found.is_open) return *surest;
+    ForCallers(found, [&](FuncId caller) {
+      for (const size_t shown : ShownBy(found, caller)) {
+        const findings::Assumptions& assumed = result_.found[shown].difference.assumptions;
+        if (findings::ConfidenceOf(assumed) > findings::ConfidenceOf(*surest)) surest = &assumed;
+      }
+    });
+    return *surest;
+  }
+
  private:
   struct Verdict {
     bool is_real = true;         // somebody shows it whom nobody contradicts
@@ -128,12 +142,16 @@ class Search {
 }  // namespace
 
 Standing WhatStands(CheckResult result) {
-  const std::vector<bool> stands = Judgement(result).Stand();
+  Judgement judgement(result);
+  const std::vector<bool> stands = judgement.Stand();
+  std::vector<findings::Assumptions> surest;
+  for (size_t i = 0; i < stands.size(); ++i) surest.push_back(judgement.SurestOf(i));
   Standing standing;
   for (const SiteId site : result.unexplained) standing.unexplained_sites.insert(site.index);
   for (size_t i = 0; i < stands.size(); ++i) {
     if (!stands[i]) continue;
     Found& found = result.found[i];
+    found.difference.assumptions = surest[i];
     const findings::Assumptions assumptions = found.difference.assumptions;
     for (const SiteId site : found.sites) {
       const auto [flagged, is_new] = standing.flagged_sites.try_emplace(site.index, assumptions);

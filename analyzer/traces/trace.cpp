@@ -217,9 +217,18 @@ TraceId TraceStore::Exit(SiteId site, ExitKind kind, bool is_jump) {
                  .payload = static_cast<uint32_t>(kind)}, {});
 }
 
+// Whether a function that issues nothing says on how many ranks the job goes on, or may once its arguments are known.
+bool TraceStore::Demands(TraceId id) const {
+  const Trace& trace = traces_[id.index];
+  if ((trace.flags & kLeavesRaise) == 0) return false;
+  if (trace.kind == TraceKind::Choice && ((trace.flags & kOpenParams) != 0 || conditions_.AsksForSize(trace.value))) return true;
+  const bool may_hold = trace.kind == TraceKind::Seq || trace.kind == TraceKind::Choice || trace.kind == TraceKind::Scope;
+  return may_hold && std::ranges::any_of(Kids(id), [&](TraceId kid) { return Demands(kid); });
+}
+
 TraceId TraceStore::Scope(SiteId site, FuncId callee, TraceId body) {
   // A function that does nothing but call itself issues nothing: its callback did, for other callers.
-  if ((traces_[body.index].flags & (kIssues | kLeavesProcess | kSetsMode)) == 0) return empty_;
+  if ((traces_[body.index].flags & (kIssues | kLeavesProcess | kSetsMode)) == 0 && !Demands(body)) return empty_;
   return Intern({.kind = TraceKind::Scope, .site = site, .payload = callee.index}, {&body, 1});
 }
 

@@ -108,6 +108,7 @@ struct Operation {
   ValueId from_tag;
   ValueId handle;     // of what is begun here, or waited for
   Batched batched = Batched::Alone;
+  bool root_in_group = false;  // the root counts within the group
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
@@ -175,6 +176,7 @@ class TraceStore {
  private:
   TraceId Intern(Trace trace, std::span<const TraceId> kids);
   bool ValueFlags(ValueId value, uint16_t* flags) const;
+  bool Demands(TraceId id) const;
   bool RanksMatter(const Operation& operation) const;
   bool IsRagged(const Operation& operation) const;
   bool HasOtherType(const Operation& operation) const;

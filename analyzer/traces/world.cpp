@@ -20,6 +20,7 @@ constexpr size_t kMostMeshAxes = 3;
 
 void CollectCoordinate(const variation::Value& value, Mentions* mentions) {
   using knowledge::Coordinate;
+  mentions->is_started_here = mentions->is_started_here || (value.flags & variation::kOneNode) != 0;
   switch (value.coordinate()) {
     case Coordinate::LocalRank:
     case Coordinate::NodeRank:
