@@ -265,15 +265,22 @@ ValueId Containers::Refilled(ValueId before, ValueId item, Axes axes) const {
 }
 
 ValueId Containers::ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often) const {
+  std::vector<ValueId> seen;
+  return ChangedBy(value, operation, item, how_often, seen);
+}
+
+ValueId Containers::ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often, std::vector<ValueId>& seen) const {
   if (store_[value].kind == ValueKind::Select) {
+    if (std::ranges::find(seen, value) != seen.end()) return {};
+    seen.push_back(value);
     const Arms arms = store_.ArmsOf(value);
-    const ValueId changed = ChangedBy(arms.then_value, operation, item, how_often);
-    return changed ? changed : ChangedBy(arms.else_value, operation, item, how_often);
+    const ValueId changed = ChangedBy(arms.then_value, operation, item, how_often, seen);
+    return changed ? changed : ChangedBy(arms.else_value, operation, item, how_often, seen);
   }
   if (!IsGrown(value) && !IsShrunk(value)) return {};
   const Change change = ChangeOf(value);
   const bool is_the_same = Is(value, operation) && change.item == item && change.how_often == how_often;
-  return is_the_same ? value : ChangedBy(change.before, operation, item, how_often);
+  return is_the_same ? value : ChangedBy(change.before, operation, item, how_often, seen);
 }
 
 Change Containers::ChangeOf(ValueId grown_or_shrunk) const {

@@ -112,6 +112,8 @@ class Containers {
   std::optional<std::vector<Item>> KnownItems(ValueId dictionary, bool has_all, int depth) const;
   ValueId HasItems(ValueId value, bool is_choice, int depth) const;
   bool HoldsRagged(ValueId value, int depth) const;
+  // `seen`: choices that were looked at, both arms of which may hold what the container was before.
+  ValueId ChangedBy(ValueId value, std::string_view operation, ValueId item, ValueId how_often, std::vector<ValueId>& seen) const;
   std::optional<size_t> PlaceOfKey(const Items& items, ValueId key, Removal removal) const;
   std::optional<size_t> PlaceOfItem(std::span<const ValueId> items, ValueId which, Removal removal) const;
 

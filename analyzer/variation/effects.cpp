@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/variation/entry_index.h"
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
@@ -36,22 +37,28 @@ Effects EitherOf(ValueStore& store, ValueId condition, const Effects& then_effec
   if (then_effects == else_effects) return then_effects;
   const ValueId otherwise = store.Not(condition);
   Effects either;
-  Effects rest = else_effects;
-  for (Effect effect : then_effects) {
-    Effect* const other = FindEffect(rest, effect.object, effect.attr);
-    if (other == nullptr) {
+  EntryIndex<Effect> in_else(else_effects);
+  std::vector<bool> is_of_both(else_effects.size());
+  for (size_t i = 0; i < then_effects.size(); ++i) {
+    Effect effect = then_effects[i];
+    const size_t place = in_else.Find(effect, i);
+    if (place == in_else.size()) {
       effect.when = Both(store, condition, effect.when);
-    } else if (effect != *other) {
-      const ValueId ways[] = {Both(store, condition, effect.when), Both(store, otherwise, other->when)};
-      effect.value = store.Select(condition, effect.value, other->value);
-      if (effect.when != other->when) effect.when = store.Or(ways);
+    } else {
+      const Effect& other = else_effects[place];
+      is_of_both[place] = true;
+      if (effect.value != other.value) effect.value = store.Select(condition, effect.value, other.value);
+      if (effect.when != other.when) {
+        const ValueId ways[] = {Both(store, condition, effect.when), Both(store, otherwise, other.when)};
+        effect.when = store.Or(ways);
+      }
     }
-    if (other != nullptr) rest.erase(rest.begin() + (other - rest.data()));
     either.push_back(effect);
   }
-  for (Effect effect : rest) {
-    effect.when = Both(store, otherwise, effect.when);
-    either.push_back(effect);
+  for (size_t i = 0; i < else_effects.size(); ++i) {
+    if (is_of_both[i]) continue;
+    either.push_back(else_effects[i]);
+    either.back().when = Both(store, otherwise, either.back().when);
   }
   return either;
 }

@@ -2,26 +2,35 @@
 
 #include <algorithm>
 
+#include "analyzer/variation/entry_index.h"
+
 namespace allranks::variation {
 namespace {
 
 // What one arm alone stores in an object that is known by its attributes is in the other what it was made with.
-Heap EitherOf(ValueStore& store, ValueId condition, Heap then_heap, Heap else_heap) {
-  for (const HeapEntry& entry : then_heap) {
-    const auto same = std::ranges::find_if(else_heap, [&](const HeapEntry& other) { return other.IsOf(entry.object, entry.attr); });
-    const ValueId before = same == else_heap.end() ? store.KnownAttribute(entry.object, entry.attr) : ValueId();
-    if (before) else_heap.push_back({entry.object, entry.attr, store.Select(condition, entry.value, before)});
-    else if (same != else_heap.end()) same->value = store.Select(condition, entry.value, same->value);
+Heap EitherOf(ValueStore& store, ValueId condition, const Heap& then_heap, const Heap& else_heap) {
+  EntryIndex<HeapEntry> in_else(else_heap);
+  std::vector<ValueId> merged(else_heap.size());  // by entry of the other arm; none: of that arm alone
+  Heap of_then;
+  for (size_t i = 0; i < then_heap.size(); ++i) {
+    const HeapEntry& entry = then_heap[i];
+    const size_t place = in_else.Find(entry, i);
+    if (place < in_else.size()) {
+      const ValueId other = else_heap[place].value;
+      merged[place] = other == entry.value ? other : store.Select(condition, entry.value, other);
+    } else if (const ValueId before = store.KnownAttribute(entry.object, entry.attr)) {
+      of_then.push_back({entry.object, entry.attr, store.Select(condition, entry.value, before)});
+    }
   }
-  for (HeapEntry& entry : else_heap) {
-    const bool is_of_both = FindStored(then_heap, entry.object, entry.attr) != nullptr;
-    const ValueId before = is_of_both ? ValueId() : store.KnownAttribute(entry.object, entry.attr);
-    if (!before) continue;
-    entry.value = store.Select(condition, before, entry.value);
-    then_heap.push_back(entry);
+  Heap either;
+  for (size_t i = 0; i < else_heap.size(); ++i) {
+    const HeapEntry& entry = else_heap[i];
+    const ValueId before = merged[i] ? ValueId() : store.KnownAttribute(entry.object, entry.attr);
+    if (before) merged[i] = store.Select(condition, before, entry.value);
+    if (merged[i]) either.push_back({entry.object, entry.attr, merged[i]});
   }
-  std::erase_if(else_heap, [&](const HeapEntry& entry) { return FindStored(then_heap, entry.object, entry.attr) == nullptr; });
-  return else_heap;
+  either.insert(either.end(), of_then.begin(), of_then.end());
+  return either;
 }
 
 }  // namespace
@@ -45,7 +54,7 @@ Env EitherOf(ValueStore& store, ValueId condition, Env then_env, Env else_env, c
     if (a == b) continue;
     either.slots[i] = a && b ? merging.joined(condition, a, b) : store.WithAxes(a ? a : b, store.axes(condition));
   }
-  either.heap = EitherOf(store, condition, std::move(then_env.heap), std::move(either.heap));
+  either.heap = EitherOf(store, condition, then_env.heap, either.heap);
   either.effects = EitherOf(store, condition, then_env.effects, either.effects);
   for (uint32_t i = 0; i < either.passed.size(); ++i) {
     const Passed& passed = then_env.passed[i];
@@ -66,9 +75,12 @@ bool ForgetStoredInRound(Heap& before, const Heap& after) {
 }
 
 void MergeLoop(ValueStore& store, Env& after, const Env& before, const Heap& heap_before, ValueId ran) {
-  for (HeapEntry& entry : after.heap) {
-    const ValueId* held = FindStored(heap_before, entry.object, entry.attr);
-    if (held != nullptr && *held != entry.value) entry.value = store.Select(ran, entry.value, *held);
+  EntryIndex<HeapEntry> in_before(heap_before);
+  for (size_t i = 0; i < after.heap.size(); ++i) {
+    HeapEntry& entry = after.heap[i];
+    const size_t place = in_before.Find(entry, i);
+    const bool is_other = place < in_before.size() && heap_before[place].value != entry.value;
+    if (is_other) entry.value = store.Select(ran, entry.value, heap_before[place].value);
   }
   // What a test told in a round (passed_tests.cpp) is not told where there was none.
   std::erase_if(after.heap, [&](const HeapEntry& entry) {

@@ -135,6 +135,16 @@ bool HasKnownKeys(const ValueStore& store, ValueId dictionary) {
   return !items.empty();
 }
 
+// Whether something is asked together with its opposite.
+bool HasOpposites(const ValueStore& store, std::span<const ValueId> conditions) {
+  std::vector<ValueId> denied;
+  for (const ValueId condition : conditions) {
+    if (store[condition].is_not()) denied.push_back(store.OperandOf(condition));
+  }
+  std::ranges::sort(denied);
+  return std::ranges::any_of(conditions, [&](ValueId condition) { return std::ranges::binary_search(denied, condition); });
+}
+
 }  // namespace
 
 bool IsConstant(const Value& value) {
@@ -456,11 +466,7 @@ ValueId ValueStore::Connective(ValueKind kind, std::span<const ValueId> kids) {
       kept.push_back(kid);
     }
   }
-  // What is asked together with its opposite.
-  for (const ValueId kid : kept) {
-    const bool is_not = values_[kid.index].is_not();
-    if (is_not && std::ranges::find(kept, OperandOf(kid)) != kept.end()) return Bool(!is_and);
-  }
+  if (HasOpposites(*this, kept)) return Bool(!is_and);
   if (kept.empty()) return kids.empty() ? Bool(is_and) : kids.back();
   if (kept.size() == 1) return kept[0];
   return Make(Value::Logical(kind), kept);
