@@ -1,6 +1,7 @@
 #include "driver/pipeline/parse.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/read_cpp.h"
 #include "frontends/cpp/includes.h"
+#include "frontends/cpp/nesting.h"
 #include "frontends/python/lower.h"
 
 namespace allranks::pipeline {
@@ -61,6 +63,34 @@ std::vector<uint32_t> Kept(const Selection& selection) {
   return kept;
 }
 
+constexpr const char* kStopped = "the run was stopped";
+
+// How long one file may be read: until the run is stopped, the time of the file is over, or the memory of the run is used up.
+class Patience {
+ public:
+  explicit Patience(const base::Watch& watch) : watch_(watch) {}
+
+  bool IsOver() {
+    // The system is asked for it.
+    constexpr uint32_t kBetweenLooksAtMemory = 64;
+    if (!why_.empty()) return true;
+    if (watch_.IsStopped()) why_ = kStopped;
+    else if (IsLate()) why_ = "more than " + std::to_string(watch_.bounds().per_file.count()) + " ms for this file";
+    else if (++looks_ % kBetweenLooksAtMemory == 0 && watch_.IsFull()) why_ = watch_.FullText();
+    return !why_.empty();
+  }
+  const std::string& why() const { return why_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool IsLate() const { return watch_.bounds().per_file.count() > 0 && Clock::now() - begin_ > watch_.bounds().per_file; }
+
+  const base::Watch& watch_;
+  Clock::time_point begin_ = Clock::now();
+  uint32_t looks_ = 0;
+  std::string why_;
+};
+
 // What became of one file.
 struct Outcome {
   ir::Module module;
@@ -107,7 +137,7 @@ class Parser {
 
   void LeaveOut(size_t i, Outcome& outcome) {
     out_.files[source::FileId{static_cast<uint32_t>(i)}] = EmptyFile(in_.paths.Shown(PathOf(i)));
-    outcome.bound = "the run was stopped";
+    outcome.bound = kStopped;
   }
 
   void ReadOne(size_t i, Outcome& outcome) {
@@ -140,7 +170,12 @@ class Parser {
     }
     out_.files[id] = std::move(*file);
     if (!IsCpp(PathOf(i))) {
-      outcome.module = ReadPython(PathOf(i), scanned.content, id);
+      Patience patience(in_.watch);
+      try {
+        outcome.module = ReadPython(PathOf(i), scanned.content, id, patience);
+      } catch (const python::GivenUp&) {
+        outcome.bound = patience.why();
+      }
       return;
     }
     ReadUnit(i, scanned.content, out_.files[id].text, *reader_, outcome);
@@ -157,15 +192,34 @@ class Parser {
       outcome.reply = in_.memory->Unit(PathOf(i), whole);
     }
     if (outcome.reply != nullptr) return;
-    base::Result<cpp::Reply> reply = reader.Read(PathOf(i), text, IncludeFolders(kept_[i]), in_.overlays.contains(PathOf(i)));
+    if (cpp::NestingOf(text) > cpp::kDeepestNesting) {
+      outcome.bound = "statements nested more than " + std::to_string(cpp::kDeepestNesting) + " deep without braces";
+      return;
+    }
+    Patience patience(in_.watch);
+    cpp::Reached reached = cpp::Reached::Nothing;
+    base::Result<cpp::Reply> reply = reader.Read(PathOf(i), text, IncludeFolders(kept_[i]), in_.overlays.contains(PathOf(i)),
+                                                 [this] { return in_.watch.IsStopped(); }, &reached);
     if (!reply) {
-      outcome.problem = reply.error().message;
+      outcome.bound = BoundOf(reached, patience);
+      if (outcome.bound.empty()) outcome.problem = reply.error().message;
       return;
     }
     outcome.reply = std::make_shared<const cpp::Reply>(std::move(*reply));
     if (in_.memory == nullptr) return;
     const std::lock_guard lock(units_mutex_);
     in_.memory->SetUnit(PathOf(i), whole, outcome.reply);
+  }
+
+  // Of those that the user has set: what Clang has of its own is a problem of the file. Empty: another.
+  std::string BoundOf(cpp::Reached reached, Patience& patience) const {
+    const base::Bounds& bounds = in_.watch.bounds();
+    const bool is_of_user = bounds.memory_bytes > 0 || bounds.memory_per_file > 0;
+    if (reached == cpp::Reached::Memory && is_of_user) {
+      return "memory of more than " + std::to_string(LimitsOfHelper(bounds).memory_bytes >> 20) + " MiB for Clang";
+    }
+    const bool is_of_time = reached == cpp::Reached::Time || reached == cpp::Reached::Stop;
+    return is_of_time && patience.IsOver() ? patience.why() : std::string();
   }
 
   // A unit is read anew when any header of the project has changed.
@@ -196,14 +250,14 @@ class Parser {
     return folders;
   }
 
-  ir::Module ReadPython(const std::string& path, const Content& content, source::FileId id) {
+  ir::Module ReadPython(const std::string& path, const Content& content, source::FileId id, Patience& patience) {
     const source::SourceFile& file = out_.files[id];
     const bool is_on_disk = !in_.overlays.contains(path);
     if (is_on_disk) {
       if (std::optional<ir::Module> known = in_.cache.Find(path, content, id, file.text.size(), names_)) return std::move(*known);
     }
     python::LastParse* last = is_on_disk || in_.memory == nullptr ? nullptr : &in_.memory->LastParseOf(path);
-    ir::Module module = python::Lower(file, id, names_, last);
+    ir::Module module = python::Lower(file, id, names_, last, [&] { return patience.IsOver(); });
     if (is_on_disk) in_.cache.Keep(path, content, module, names_);
     return module;
   }

@@ -59,7 +59,7 @@ constexpr uint64_t kWhileEvaluating = 85;
 // Notes what each phase takes and says that it begins.
 class Stopwatch {
  public:
-  Stopwatch(const Options& options, Output& out) : options_(options), out_(out) {}
+  Stopwatch(const Options& options, Output& out, std::function<bool()> is_stopped) : options_(options), out_(out), is_stopped_(std::move(is_stopped)) {}
   void Begin(const char* phase, size_t total = 0) {
     End();
     out_.timings.push_back({.phase = phase});
@@ -72,8 +72,11 @@ class Stopwatch {
     out_.timings.back().seconds = took.count();
     out_.timings.back().cpu_seconds = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
     out_.timings.back().peak_bytes = platform::PeakMemory();
+    if (stopped_in_.empty() && is_stopped_ && is_stopped_()) stopped_in_ = out_.timings.back().phase;
     Start();
   }
+  // The phase that was at work when the run was stopped: those behind it only see that it is over. Empty: it was not.
+  const std::string& stopped_in() const { return stopped_in_; }
 
  private:
   void Start() {
@@ -83,6 +86,8 @@ class Stopwatch {
 
   const Options& options_;
   Output& out_;
+  std::function<bool()> is_stopped_;
+  std::string stopped_in_;
   std::chrono::steady_clock::time_point start_;
   std::clock_t cpu_start_ = 0;
 };
@@ -520,7 +525,7 @@ bool RunStages(Stages& stages) {
 
 base::Result<Output> Run(const Options& options, const source::FileSystem& files, Analysed& a, Memory* memory) {
   Output out;
-  Stopwatch watch(options, out);
+  Stopwatch watch(options, out, StopOf(options, memory));
   base::Watch limits(options.bounds.At(kWhileEvaluating), StopOf(options, memory));
   const base::Watch parsing(options.bounds.At(kWhileParsing), StopOf(options, memory));
   const base::Watch reading(options.bounds.At(kWhileReadingLaunchFiles));
@@ -589,9 +594,10 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   Stages stages{options, wanted, graph, launches, launch_input, scripts, others, parsed, memory, limits, watch, a, out};
   const bool is_whole = RunStages(stages);
   if (!is_whole && memory != nullptr) return Stopped();
-  if (!is_whole) out.stopped_in = out.timings.back().phase;
+  const std::string last_phase = out.timings.back().phase;
 
   watch.Begin("report");
+  if (!is_whole) out.stopped_in = watch.stopped_in().empty() ? last_phase : watch.stopped_in();
   AddToolFindings(parsed, a, launches, out.findings);
   if (!is_whole) AddStopped(a, out.findings);
   out.ledger = a.analysis.ledger;

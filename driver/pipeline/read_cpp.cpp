@@ -85,8 +85,8 @@ void CppReader::LeaveToUser(std::vector<std::string>& args, const std::string& d
   }
 }
 
-base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text,
-                                         const std::vector<std::string>& folders, bool is_open) const {
+base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std::string& text, const std::vector<std::string>& folders,
+                                         bool is_open, const std::function<bool()>& is_stopped, cpp::Reached* reached) const {
   // Until it is known otherwise.
   if (!helpers_ || cache_ == nullptr) is_repeatable_ = false;
   if (!helpers_) return base::Fail(helpers_.error().message);
@@ -99,9 +99,9 @@ base::Result<cpp::Reply> CppReader::Read(const std::string& relative, const std:
   const std::string cuda = cpp::CudaHeadersOf(command.directory, command.args, cuda_headers_, files_);
   const std::vector<std::string> language = cpp::LanguageFlags(path, command.args, cuda);
   request.args.insert(request.args.end(), language.begin(), language.end());
-  if (cache_ == nullptr) return (*helpers_)->Read(request);
+  if (cache_ == nullptr) return (*helpers_)->Read(request, is_stopped, reached);
   if (std::optional<cpp::Reply> known = cache_->Find(relative, request)) return std::move(*known);
-  base::Result<cpp::Reply> reply = (*helpers_)->Read(request);
+  base::Result<cpp::Reply> reply = (*helpers_)->Read(request, is_stopped, reached);
   if (!reply || !cache_->Keep(relative, request, *reply, !is_open)) is_repeatable_ = false;
   return reply;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,9 +27,10 @@ class CppReader {
             const std::vector<std::string>& extra_args, const cpp::Limits& limits, UnitCache* cache = nullptr);
 
   // `relative`: to the root. `folders`, relative as well: where the project's headers are that it includes, for a file
-  // that no compile command names. An error is one line on why the file was not read. What is `open` in an editor is not kept.
-  base::Result<cpp::Reply> Read(const std::string& relative, const std::string& text,
-                                const std::vector<std::string>& folders, bool is_open = false) const;
+  // that no compile command names. An error is one line on why the file was not read, and `reached` what it came to. What is
+  // `open` in an editor is not kept.
+  base::Result<cpp::Reply> Read(const std::string& relative, const std::string& text, const std::vector<std::string>& folders,
+                                bool is_open = false, const std::function<bool()>& is_stopped = {}, cpp::Reached* reached = nullptr) const;
   // Whether another run is told the same of all that was read, if the disk is the same.
   bool IsRepeatable() const { return is_repeatable_; }
   // Whether a compile command names the file.

@@ -55,6 +55,8 @@ constexpr size_t kLongestComplaint = 1 << 16;
 constexpr rlim_t kStackBytes = rlim_t{256} << 20;
 // A busy machine gives the helper a part of the time; by the clock only one that does not get on is ended.
 constexpr int kShareOfClock = 4;
+// How often it is asked whether the run is stopped.
+constexpr int64_t kLookMilliseconds = 50;
 
 struct Pipe {
   Descriptor read;
@@ -132,14 +134,15 @@ class Conversation {
   Conversation(std::string_view question, Descriptor& in, Descriptor& out, Descriptor& complaints, std::string& complaint)
       : left_(question), in_(in), out_(out), complaints_(complaints), complaint_(complaint) {}
 
-  // Whether it answered, or ended, in time.
-  bool Run(Clock::time_point deadline) {
+  // Whether it answered, or ended, in time and before it was stopped.
+  bool Run(Clock::time_point deadline, const std::function<bool()>& is_stopped) {
     while (!HasAnswer() && (out_.open() || complaints_.open())) {
       const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (rest <= 0) return false;
+      if (rest <= 0 || (is_stopped && is_stopped())) return false;
+      const int64_t wait = is_stopped ? std::min<int64_t>(rest, kLookMilliseconds) : rest;
       std::array<pollfd, 3> ends = {pollfd{left_.empty() ? -1 : in_.value(), POLLOUT, 0}, pollfd{out_.value(), POLLIN, 0},
                                     pollfd{complaints_.value(), POLLIN, 0}};
-      if (poll(ends.data(), ends.size(), static_cast<int>(rest)) < 0 && errno != EINTR) return false;
+      if (poll(ends.data(), ends.size(), static_cast<int>(wait)) < 0 && errno != EINTR) return false;
       if (ends[0].revents != 0) Feed();
       if (ends[1].revents != 0) Drain(out_, &answer_, kLongestFrame);
       if (ends[2].revents != 0) Drain(complaints_, &complaint_, kLongestComplaint);
@@ -178,17 +181,20 @@ class Conversation {
   std::string answer_;
 };
 
-std::string WhatBecame(int status, const std::string& complaint, const Limits& limits) {
-  const bool no_memory = complaint.find("out of memory") != std::string::npos ||
-                         complaint.find("bad_alloc") != std::string::npos;
-  if (no_memory) {
+Reached BoundOf(int status, const std::string& complaint) {
+  if (complaint.find("out of memory") != std::string::npos || complaint.find("bad_alloc") != std::string::npos) return Reached::Memory;
+  const bool is_late = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
+  return is_late ? Reached::Time : Reached::Nothing;
+}
+
+std::string WhatBecame(int status, Reached reached, const Limits& limits) {
+  if (reached == Reached::Stop) return "the run was stopped";
+  if (reached == Reached::Memory) {
     return "Clang needed more than " + std::to_string(limits.memory_bytes >> 20) +
            " MiB for it; exclude it or include less";
   }
+  if (reached == Reached::Time) return "Clang took longer than " + std::to_string(limits.seconds) + " s; exclude it or include less";
   if (WIFSIGNALED(status)) {
-    if (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL) {
-      return "Clang took longer than " + std::to_string(limits.seconds) + " s; exclude it or include less";
-    }
     return std::string("Clang crashed (") + strsignal(WTERMSIG(status)) + "); the other files are unharmed";
   }
   return "the helper `allranks-clang` ended with " + std::to_string(WEXITSTATUS(status)) +
@@ -254,20 +260,20 @@ class Helpers::Process {
   }
 
   // Once it has failed, the process is gone.
-  base::Result<Reply> Ask(std::string_view question, const Limits& limits) {
+  base::Result<Reply> Ask(std::string_view question, const Limits& limits, const std::function<bool()>& is_stopped) {
     Conversation conversation(question, in_, out_, complaints_, complaint_);
-    const bool in_time = conversation.Run(Clock::now() + kShareOfClock * std::chrono::seconds(limits.seconds));
+    const bool in_time = conversation.Run(Clock::now() + kShareOfClock * std::chrono::seconds(limits.seconds), is_stopped);
     if (conversation.HasAnswer()) {
       base::Result<Reply> reply = ReadReply(conversation.answer());
       if (!reply) End(SIGKILL);
       return reply;
     }
     const int status = End(in_time ? 0 : SIGKILL);
-    took_too_long_ = !in_time || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
-    return base::Fail(WhatBecame(status, complaint_, limits));
+    reached_ = !in_time && is_stopped && is_stopped() ? Reached::Stop : BoundOf(status, complaint_);
+    return base::Fail(WhatBecame(status, reached_, limits));
   }
 
-  bool took_too_long() const { return took_too_long_; }
+  Reached reached() const { return reached_; }
 
  private:
   // With this signal, or, 0, by itself. How it ended.
@@ -285,7 +291,7 @@ class Helpers::Process {
   pid_t child_ = 0;
   Descriptor in_, out_, complaints_;
   std::string complaint_;
-  bool took_too_long_ = false;
+  Reached reached_ = Reached::Nothing;
 };
 
 Helpers::Helpers(std::string program, const Limits& limits) : program_(std::move(program)), limits_(limits) {}
@@ -300,7 +306,7 @@ std::unique_ptr<Helpers::Process> Helpers::TakeIdle() {
   return process;
 }
 
-base::Result<Reply> Helpers::Read(const Request& request) {
+base::Result<Reply> Helpers::Read(const Request& request, const std::function<bool()>& is_stopped, Reached* reached) {
   const std::string question = Framed(Write(request));
   std::unique_ptr<Process> process = TakeIdle();
   for (bool is_used = process != nullptr;; is_used = false) {
@@ -308,14 +314,17 @@ base::Result<Reply> Helpers::Read(const Request& request) {
       process = std::make_unique<Process>();
       if (std::optional<base::Error> failure = process->Start(program_, limits_)) return base::Fail(failure->message);
     }
-    base::Result<Reply> reply = process->Ask(question, limits_);
+    base::Result<Reply> reply = process->Ask(question, limits_, is_stopped);
     if (reply) {
       const std::lock_guard lock(mutex_);
       idle_.push_back(std::move(process));
       return reply;
     }
     // Its time is its own; a crash or a lack of memory may have come of what the process had read before.
-    if (!is_used || process->took_too_long()) return reply;
+    const bool is_own = process->reached() == Reached::Time || process->reached() == Reached::Stop;
+    if (is_used && !is_own) continue;
+    if (reached != nullptr) *reached = process->reached();
+    return reply;
   }
 }
 

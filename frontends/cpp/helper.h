@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,9 @@ constexpr bool kLimitsMemory = false;
 constexpr bool kLimitsMemory = true;
 #endif
 
+// What of that a file reached, or that somebody ended the run.
+enum class Reached : uint8_t { Nothing, Time, Memory, Stop };
+
 // The helper beside this program, or where an installation puts it (../libexec/allranks). An error says how to get it.
 [[nodiscard]] base::Result<std::string> FindHelper();
 
@@ -40,8 +44,9 @@ class Helpers {
   Helpers(std::string program, const Limits& limits);
   ~Helpers();
 
-  // Any thread. An error is one line on what became of the file: crashed, too slow, too large.
-  [[nodiscard]] base::Result<Reply> Read(const Request& request);
+  // Any thread. An error is one line on what became of the file: crashed, too slow, too large; `reached` gets what it came to.
+  // `is_stopped` is asked again and again meanwhile; none: nobody stops.
+  [[nodiscard]] base::Result<Reply> Read(const Request& request, const std::function<bool()>& is_stopped = {}, Reached* reached = nullptr);
 
  private:
   class Process;

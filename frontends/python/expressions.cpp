@@ -9,6 +9,7 @@
 namespace allranks::python {
 
 ExprId Lowering::Expression() {
+  Look();
   switch (kind()) {
     case Kind::Identifier:
       return Name();

@@ -61,12 +61,13 @@ std::vector<ir::Range> Stretches(const source::SourceFile& file) {
 // One file on its way to IR.
 class FileLowering {
  public:
-  FileLowering(const source::SourceFile& file, source::FileId file_id, base::Interner* interner, LastParse* last)
+  FileLowering(const source::SourceFile& file, source::FileId file_id, base::Interner* interner, LastParse* last, const IsOver& is_over)
       : file_(file),
         last_(last),
         text_(file.text),
         builder_(file_id, ir::Language::Python, file.text.size()),
-        lowering_(&builder_, interner) {
+        lowering_(&builder_, interner, is_over),
+        parser_(is_over) {
     const uint32_t size = static_cast<uint32_t>(file.text.size());
     builder_.StartFunction({.name = interner->Intern("<module>"), .end = size});
   }
@@ -185,8 +186,9 @@ class FileLowering {
   Parser parser_;
 };
 
-ir::Module Lower(const source::SourceFile& file, source::FileId file_id, base::Interner& interner, LastParse* last) {
-  return FileLowering(file, file_id, &interner, last).Run();
+ir::Module Lower(const source::SourceFile& file, source::FileId file_id, base::Interner& interner, LastParse* last,
+                 const IsOver& is_over) {
+  return FileLowering(file, file_id, &interner, last, is_over).Run();
 }
 
 }  // namespace allranks::python

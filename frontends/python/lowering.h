@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,9 @@ using ir::StmtId;
 // loops.
 class Lowering {
  public:
-  Lowering(ir::Builder* builder, base::Interner* interner)
-      : builder_(*builder), interner_(*interner), names_(interner) {}
+  // `is_over`: whether to give up, and must live as long; then GivenUp is thrown (lower.h).
+  Lowering(ir::Builder* builder, base::Interner* interner, const std::function<bool()>& is_over)
+      : builder_(*builder), interner_(*interner), names_(interner), is_over_(is_over) {}
 
   // Lowers a tree's statements to the end of the module's top level. `text` is what was parsed: as long as
   // the file's text, and equal to it but for what was hidden from the parser. It must outlive the object.
@@ -47,6 +49,9 @@ class Lowering {
   void FinishTopLevel();
 
  private:
+  // Throws GivenUp when the time is over.
+  void Look();
+
   using ExprList = Scratch<ExprId>;
   using StmtList = Scratch<StmtId>;
 
@@ -236,6 +241,8 @@ class Lowering {
   ir::Builder& builder_;
   base::Interner& interner_;
   NameCache names_;
+  const std::function<bool()>& is_over_;
+  uint32_t looks_ = 0;
   Cursor* cursor_ = nullptr;
   bool has_errors_ = false;
   // Of the node at hand, in levels of the IR.

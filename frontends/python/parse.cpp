@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "frontends/python/grammar.h"
+#include "frontends/python/lower.h"
 
 namespace allranks::python {
 namespace {
@@ -68,9 +69,18 @@ const char* ReadText(void* payload, uint32_t offset, TSPoint /*point*/, uint32_t
   return text.data() + offset;
 }
 
+// How long a parse may go on.
+struct Budget {
+  uint64_t most_bytes = 0;
+  const IsOver& is_over;
+  bool is_given_up = false;
+};
+
 // Answers the parser's question whether to stop.
 bool IsOverBudget(TSParseState* state) {
-  return allocated_bytes > *static_cast<const uint64_t*>(state->payload);
+  Budget& budget = *static_cast<Budget*>(state->payload);
+  budget.is_given_up = budget.is_over && budget.is_over();
+  return budget.is_given_up || allocated_bytes > budget.most_bytes;
 }
 
 // The width of a line's indentation as the parser counts it; moves `at` behind it.
@@ -118,7 +128,7 @@ TSPoint PointAt(std::string_view text, size_t at) {
 
 }  // namespace
 
-Parser::Parser() {
+Parser::Parser(const IsOver& is_over) : is_over_(is_over) {
   CountAllocations();
   parser_ = ts_parser_new();
   ts_parser_set_language(parser_, Language());
@@ -153,13 +163,14 @@ Tree Parser::ParseEdited(std::string_view text, std::string_view old_text, TSTre
 }
 
 Tree Parser::Run(std::string_view text, size_t size, const TSTree* old_tree) {
-  uint64_t budget = allocated_bytes + kFreeAllocation + kAllocatedPerByte * size;
+  Budget budget{allocated_bytes + kFreeAllocation + kAllocatedPerByte * size, is_over_};
   const TSInput input = {
       .payload = &text, .read = ReadText, .encoding = TSInputEncodingUTF8, .decode = nullptr};
   const TSParseOptions options = {.payload = &budget, .progress_callback = IsOverBudget};
   Tree tree(ts_parser_parse_with_options(parser_, old_tree, input, options));
   // A parse that was stopped would go on with the next text.
   if (tree == nullptr) ts_parser_reset(parser_);
+  if (budget.is_given_up) throw GivenUp();
   return tree;
 }
 

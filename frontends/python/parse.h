@@ -2,6 +2,7 @@
 
 #include <tree_sitter/api.h>
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -15,7 +16,8 @@ using Tree = std::unique_ptr<TSTree, TreeDeleter>;
 // A parser for one thread.
 class Parser {
  public:
-  Parser();
+  // `is_over`: whether to give up, and must live as long; what parses then throws GivenUp (lower.h).
+  explicit Parser(const std::function<bool()>& is_over);
   ~Parser() { ts_parser_delete(parser_); }
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
@@ -29,6 +31,7 @@ class Parser {
  private:
   Tree Run(std::string_view text, size_t size, const TSTree* old_tree);
 
+  const std::function<bool()>& is_over_;
   TSParser* parser_ = nullptr;
 };
 

@@ -41,7 +41,13 @@ void Lowering::FinishTopLevel() {
 }
 
 // Adds the statement at the cursor: none for a docstring, several for a stretch that could not be parsed.
+void Lowering::Look() {
+  constexpr uint32_t kBetweenLooks = 256;
+  if (++looks_ % kBetweenLooks == 0 && is_over_ && is_over_()) throw GivenUp();
+}
+
 void Lowering::Statement(StmtList* out) {
+  Look();
   if (kind() == Kind::Error) return ErrorNode(out, false);
   if (!IsStatement(kind())) return;
   if (at_limit()) {

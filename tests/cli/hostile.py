@@ -197,6 +197,51 @@ def ordered(n):
     return IMPORT + body + "if dist.get_rank() == 0: f0(1)\n"
 
 
+def value_returns(n):
+    return IMPORT + "def f(a):\n" + lines("  if a.x{i}: return {i}\n", n) + "  return a\nif f(dist.get_rank()) == 3: dist.barrier()\n"
+
+
+def returns_on_rank(n):
+    return IMPORT + "def f():\n  r = dist.get_rank()\n" + lines("  if r == {i}: return {i}\n  dist.barrier()\n", n)
+
+
+def fields_in_branches(n):
+    body = lines("    self.x{i} = a\n    if a.x{i}: self.x{i} = 1\n", n)
+    return IMPORT + "class A:\n  def f(self, a):\n" + body + "    if self.x0 == dist.get_rank(): dist.barrier()\n"
+
+
+def keys_in_branches(n):
+    return IMPORT + "def f(a):\n  d = {}\n" + lines("  if a.x{i}: d['k{i}'] = 1\n", n) + "  if d['k0'] == dist.get_rank(): dist.barrier()\n"
+
+
+def items_in_branches(n):
+    return IMPORT + "def f(a):\n  d = []\n" + lines("  if a.x{i}: d.append({i})\n", n) + "  if d[0] == dist.get_rank(): dist.barrier()\n"
+
+
+def variables_in_branches(n):
+    return IMPORT + "def f(a):\n" + lines("  v{i} = a\n  if a.x{i}: v{i} = 1\n", n) + "  if v0 == dist.get_rank(): dist.barrier()\n"
+
+
+def calls_of_one(n):
+    return IMPORT + "def g(x, y):\n  if x == y: dist.barrier()\n" + lines("g({i}, dist.get_rank())\n", n)
+
+
+def breaks(n):
+    return IMPORT + "def f(a):\n  for b in a:\n" + lines("    if b.x{i}: break\n    dist.barrier()\n", n)
+
+
+def tries_in_a_row(n):
+    return IMPORT + "def f(a):\n" + lines("  try: v{i} = g{i}(a)\n  except ValueError: return {i}\n  dist.barrier()\n", n)
+
+
+def cases(n):
+    return IMPORT + "def f(a):\n  match a:\n" + lines("    case {i}: dist.barrier()\n", n) + "f(dist.get_rank())\n"
+
+
+def text_without_end(n):
+    return IMPORT + "x = '" + '\\"' * n
+
+
 # Name -> a number at which the text is of some size.
 GENERATORS = {
     doubled_text: 200, squared_rank: 400, counted_rank: 400, negations: 400, nested_loops: 5, nested_unknown_loops: 5,
@@ -205,5 +250,99 @@ GENERATORS = {
     branches_on_rank: 200, unknown_branches: 200, early_returns: 200, findings: 500, conditional_values: 200, nested_conditions: 200,
     nested_tries: 20, callbacks: 30, groups: 100, messages: 100, fields: 200, generators: 20, ignore_comments: 100, items: 5000,
     elifs: 200, loops_in_a_row: 100, handed_functions: 30, dictionaries: 300, joined_lists: 50, joined_by_calls: 50, formatted: 50,
-    ordered: 30,
+    ordered: 30, value_returns: 200, returns_on_rank: 200, fields_in_branches: 200, keys_in_branches: 200, items_in_branches: 200,
+    variables_in_branches: 200, calls_of_one: 300, breaks: 200, tries_in_a_row: 200, cases: 200, text_without_end: 5000,
 }
+
+
+def cpp(body):
+    return "#include <mpi.h>\nvoid f(int r) {\n" + body + "}\n"
+
+
+def nested_ifs(n):
+    return cpp("if (r)\n" * n + "MPI_Barrier(MPI_COMM_WORLD);\n")
+
+
+def chain_of_else(n):
+    return cpp("if (r == 1) { r = 2; } else\n" * n + "MPI_Barrier(MPI_COMM_WORLD);\n")
+
+
+def nested_blocks(n):
+    return cpp("if (r) {\n" * n + "MPI_Barrier(MPI_COMM_WORLD);\n" + "}\n" * n)
+
+
+def cpp_returns(n):
+    return cpp("if (r == 1) return;\nMPI_Barrier(MPI_COMM_WORLD);\n" * n)
+
+
+def cpp_functions(n):
+    return "#include <mpi.h>\n" + lines("void f{i}(int r) {{ if (r == 0) MPI_Barrier(MPI_COMM_WORLD); }}\n", n)
+
+
+def cpp_destructors(n):
+    return "struct G { ~G(); };\n" + cpp(lines("G g{i};\n", n) + "MPI_Barrier(MPI_COMM_WORLD);\n")
+
+
+JOB = "torchrun --nproc_per_node 2 train.py\n"
+
+
+def blocks_of_a_page(n):
+    return ("```sh\n" + JOB + "```\n") * n
+
+
+def script_lines(n):
+    return JOB + "export A=1\n" * n
+
+
+def jobs(n):
+    return JOB * n
+
+
+def script_variables(n):
+    return lines("A{next}=$A{i}x\n", n) + JOB
+
+
+def arguments_nobody_takes(n):
+    return "torchrun train.py " + " ".join(f"--a{i} {i}" for i in range(n)) + "\n"
+
+
+def workflow_jobs(n):
+    return "jobs:\n" + lines("  j{i}:\n    steps:\n      - run: torchrun --nproc_per_node 2 train.py\n", n)
+
+
+def ignored_paths(n):
+    return lines("/x{i}/**/*.y{i}\n", n)
+
+
+def attributes_of_paths(n):
+    return lines("x{i}/*.y{i} linguist-generated\n", n)
+
+
+def settings_of_files(n):
+    return "[per-file-ignores]\n" + lines('"x{i}/*.py" = ["AR101"]\n', n)
+
+
+def notebook_cells(n):
+    cell = '{"cell_type": "code", "source": ["import torch.distributed as dist\\\\n", "dist.barrier()\\\\n"], "metadata": {}, "outputs": []}'
+    return '{"cells": [' + ", ".join([cell] * n) + '], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+
+
+# Of other languages than Python -> the name of such a file.
+OF_OTHER_FILES = {
+    nested_ifs: "a.cpp", chain_of_else: "a.cpp", nested_blocks: "a.cpp", cpp_returns: "a.cpp", cpp_functions: "a.cpp",
+    cpp_destructors: "a.cpp", blocks_of_a_page: "README.md", script_lines: "run.sh", jobs: "run.sh", script_variables: "run.sh",
+    arguments_nobody_takes: "run.sh", workflow_jobs: ".github/workflows/t.yml", ignored_paths: ".gitignore",
+    attributes_of_paths: ".gitattributes", settings_of_files: "allranks.toml", notebook_cells: "a.ipynb",
+}
+
+
+def text_of_size(generator, size):
+    """The first text of at least so many characters."""
+    n = 1
+    while len(generator(n)) < size:
+        n *= 2
+    low = n // 2
+    while n - low > max(1, low // 50):
+        middle = (low + n) // 2
+        low, n = (middle, n) if len(generator(middle)) < size else (low, middle)
+    return generator(n)

@@ -8,7 +8,8 @@ import subprocess
 import time
 import unittest
 
-from hostile import conditional_values, doubled_text, findings, joined_by_calls, joined_lists, jumps, recursion_with_jumps
+from hostile import (conditional_values, doubled_text, findings, items, joined_by_calls, joined_lists, jumps, mutual_recursion, nested_ifs,
+                     recursion_with_jumps, text_without_end)
 from support import ALLRANKS, GUARDED, CliTest, main
 
 # Takes seconds without a limit.
@@ -18,10 +19,11 @@ LONG = findings(80_000)
 class Limits(CliTest):
     def test_a_file_that_takes_too_long_is_given_up_and_the_rest_goes_on(self):
         self.write("good.py", GUARDED)
-        self.write("long.py", LONG)
+        # Read in no time.
+        self.write("long.py", mutual_recursion(2000))
         result = self.run_allranks("check", "-q", "-n", "--timeout-per-file", "0.2", "--output-format", "concise", timeout=60)
         self.assertIn("good.py:6:9: error: AR101", result.out)
-        self.assertRegex(result.out, r"long\.py:\d+:\d+: note: AR003 `.*` was not analysed to its end: more than 200 ms for this file")
+        self.assertRegex(result.out, r"long\.py:\d+:\d+: note: AR003 (`.*` was not analysed to its end|this file was not analysed): more than 200 ms")
         self.assertEqual(len([line for line in result.out.splitlines() if "AR003" in line]), 1)
         self.assertIn("not analysed to the end because of --timeout-per-file 0.2: long.py", result.err)
         self.assertEqual(result.code, 1)
@@ -146,6 +148,64 @@ class Limits(CliTest):
         for option in ("--timeout", "--timeout-per-file", "--max-memory", "--max-memory-per-file"):
             for value in ("-1", "x"):
                 self.assert_one_line_error(self.run_allranks("check", option, value), option)
+
+
+class WhileReading(CliTest):
+    """What a file asks of whoever reads it, before anything is analysed."""
+
+    # Clang calculates for longer than any of these tests lasts.
+    CPP = ("constexpr int count(int n) { int sum = 0; for (int i = 0; i < 400000; ++i) sum ^= i + n; return sum; }\n"
+           + "".join(f"static_assert(count({i}) != -1);\n" for i in range(2000)) + "void MPI_Barrier(int);\nvoid f(int r) { if (r == 0) MPI_Barrier(0); }\n")
+
+    def test_python_that_takes_too_long(self):
+        self.write("good.py", GUARDED)
+        self.write("long.py", text_without_end(1_000_000))
+        result = self.run_allranks("check", "-q", "-n", "--timeout-per-file", "0.2", "--output-format", "concise", timeout=60)
+        self.assertIn("long.py:1:1: note: AR003 this file was not analysed: more than 200 ms for this file", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
+        self.assertIn("not analysed to the end because of --timeout-per-file 0.2: long.py", result.err)
+
+    def test_a_run_ends_while_it_reads_python(self):
+        self.write("good.py", GUARDED)
+        self.write("long.py", text_without_end(1_000_000))
+        args = ("check", "-q", "-n", "--output-format", "sarif", "-o", "report.sarif")
+        result = self.run_allranks(*args, "--timeout", "0.3", timeout=60)
+        self.assertEqual(result.code, 2)
+        self.assertIn("--timeout 0.3: the time was over while at work on `parse`", result.err)
+        notifications = json.loads((self.root / "report.sarif").read_text())["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+        self.assertTrue(any("long.py:1: this file was not analysed: the run was stopped" in each["message"]["text"] for each in notifications))
+
+    def test_python_that_takes_too_much_memory(self):
+        self.write("good.py", GUARDED)
+        self.write("large.py", items(1_000_000))
+        limit = 150
+        result = self.run_allranks("check", "-q", "-n", "-j", "1", "--max-memory", str(limit), "--profile", "--output-format", "concise", timeout=60)
+        self.assertIn(f"large.py:1:1: note: AR003 this file was not analysed: memory of more than {limit} MiB", result.out)
+        self.assertLess(int(result.err.rsplit("peak memory: ", 1)[1].split()[0]) >> 20, limit * 1.1)
+
+    def test_cpp_that_takes_too_long(self):
+        self.write("good.py", GUARDED)
+        self.write("long.cpp", self.CPP)
+        result = self.run_allranks("check", "-q", "-n", "--timeout-per-file", "1", "--output-format", "concise", timeout=60)
+        self.assertIn("long.cpp:1:1: note: AR003 this file was not analysed: more than 1000 ms for this file", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
+
+    def test_a_run_ends_while_clang_reads(self):
+        self.write("good.py", GUARDED)
+        self.write("long.cpp", self.CPP)
+        begin = time.monotonic()
+        result = self.run_allranks("check", "-q", "-n", "--timeout", "1", timeout=110)
+        self.assertIn("--timeout 1: the time was over while at work on `parse`", result.err)
+        self.assertEqual(result.code, 2)
+        # The helper would have two minutes.
+        self.assertLess(time.monotonic() - begin, 60)
+
+    def test_cpp_that_nests_too_deep_is_not_given_to_clang(self):
+        self.write("deep.cpp", nested_ifs(50_000))
+        self.write("good.py", GUARDED)
+        result = self.run_allranks("check", "-q", "-n", "--output-format", "concise", timeout=60)
+        self.assertIn("deep.cpp:1:1: note: AR003 this file was not analysed: statements nested more than 2000 deep without braces", result.out)
+        self.assertIn("good.py:6:9: error: AR101", result.out)
 
 
 class Interrupted(CliTest):
