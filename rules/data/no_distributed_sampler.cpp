@@ -262,12 +262,13 @@ extern const Rule NoDistributedSampler = {
 ## What it finds
 
 A loop that computes gradients of a wrapped model (DDP, FSDP, DeepSpeed) from the batches of a
-`DataLoader` without a sampler, or with a `RandomSampler` or `SequentialSampler` of torch, while neither the
-data set nor the order of its samples knows the rank. And a loader that does not get the distributed sampler which was made for its data set, because
-another one replaced it on the way. Also a loader for Lightning's training whose trainer is told not to deal
-it out: by `use_distributed_sampler=False` or `replace_sampler_ddp=False`, by such a key in a file of settings
-that the program reads (`Trainer(**cfg.trainer)`), or by one below `trainer` in the configuration that the
-command of the program names.
+`DataLoader` without a sampler, or with a `RandomSampler` or `SequentialSampler` of torch, while neither
+the data set nor the order of its samples knows the rank. And a loader that does not get the distributed
+sampler which was made for its data set, because another one replaced it on the way. Also a loader for
+Lightning's training whose trainer is told not to deal it out: by `use_distributed_sampler=False` or
+`replace_sampler_ddp=False`, by such a key in a file of settings that the program reads
+(`Trainer(**cfg.trainer)`), or by one below `trainer` in the configuration that the command of the
+program names.
 
 ## Why it hurts
 

@@ -590,8 +590,8 @@ loss.backward()
 
 ## When it is silent
 
-* The loss is also made of what the wrapper returned, with gradients; or the method is not seen and the wrapper
-  is called in the loop: its forward may keep what the method takes.
+* The loss is also made of what the wrapper returned, with gradients; or the method is not seen and the
+  wrapper is called in the loop: its forward may keep what the method takes.
 * The gradients of the input are wanted (`delta.grad`, an optimizer of it), and no optimizer steps the model
   by the others; or the function reads the gradients itself and no optimizer steps by them.
 * The call stands under `no_grad`, or no gradients are computed of it in the function.

@@ -428,8 +428,8 @@ os.replace("last.pt.tmp", "last.pt")
 * It is written only where no file is there yet, as a cache is.
 * What is written is a text, `latest.write_text(name)` or `json.dump(...)`: the checkpoint that it names or
   describes stays.
-* The file, or the folder that it is in, is written under another name and then renamed, or the old one is moved
-  away first.
+* The file, or the folder that it is in, is written under another name and then renamed, or the old one is
+  moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
 * The same is written whenever this is, under a name or in a folder of its own each time.
