@@ -8,17 +8,20 @@
 namespace allranks::traces {
 namespace {
 
+using variation::ValueId;
 using variation::ValueKind;
 
-bool AsksThroughParameters(const variation::Facts& facts, ValueId value, int depth) {
+// Whether `holds` of what all callers pass for some parameter that a value mentions.
+template <class Holds>
+bool SomePassed(const variation::Facts& facts, ValueId value, Holds holds, int depth = 0) {
   constexpr int kDeepest = 6;
   if (!value || depth > kDeepest) return false;
   const variation::Value& known = facts.values_store[value];
   if (known.kind == ValueKind::Param) {
     const ValueId passed = facts.param(known.function(), known.param_index());
-    return passed && facts.values_store.axes(passed).empty() && AsksForSize(facts.values_store, passed);
+    return holds(passed);
   }
-  return std::ranges::any_of(facts.values_store.Kids(value), [&](ValueId kid) { return AsksThroughParameters(facts, kid, depth + 1); });
+  return std::ranges::any_of(facts.values_store.Kids(value), [&](ValueId kid) { return SomePassed(facts, kid, holds, depth + 1); });
 }
 
 bool EndsByRaise(const ir::Module& module, ir::BlockId block) {
@@ -31,7 +34,10 @@ bool EndsByRaise(const ir::Module& module, ir::BlockId block) {
 bool AsksForSizePassed(const variation::Facts& facts, ValueId condition) {
   const variation::ValueStore& values = facts.values_store;
   if (!condition || !values.axes(condition).empty()) return false;
-  return AsksForSize(values, condition) || (values.has_param(condition) && AsksThroughParameters(facts, condition, 0));
+  // `assert rank < world_size` is asked of each rank.
+  const auto is_size = [&](ValueId passed) { return passed && values.axes(passed).empty() && AsksForSize(values, passed); };
+  if (SomePassed(facts, condition, [&](ValueId passed) { return !is_size(passed); })) return false;
+  return AsksForSize(values, condition) || SomePassed(facts, condition, is_size);
 }
 
 bool MakesDemand(const binding::Program& program, const variation::Facts& facts, binding::FuncId func) {

@@ -30,7 +30,7 @@ class Judgement {
     return stand;
   }
 
-  // What the surest of those rests on that call it and show the same: other callers make it no less sure.
+  // Nothing, if one of those assumes nothing that call it and show the same: other callers make it no less sure.
   const findings::Assumptions& SurestOf(size_t i) const {
     const Found& found = result_.found[i];
     const findings::Assumptions* surest = &found.difference.assumptions;
@@ -38,7 +38,7 @@ class Judgement {
     ForCallers(found, [&](FuncId caller) {
       for (const size_t shown : ShownBy(found, caller)) {
         const findings::Assumptions& assumed = result_.found[shown].difference.assumptions;
-        if (findings::ConfidenceOf(assumed) > findings::ConfidenceOf(*surest)) surest = &assumed;
+        if (assumed.empty()) surest = &assumed;
       }
     });
     return *surest;
