@@ -304,7 +304,8 @@ bool ScriptOptions::Takes(std::string_view option) const {
   const bool is_off = option.starts_with(kNo) && options.contains("--" + std::string(option.substr(kNo.size())));
   // argparse adds that itself.
   const bool is_help = std::string_view("--help").starts_with(option);
-  return is_off || is_help || std::ranges::any_of(options, [&](const std::string& one) { return one.starts_with(option); });
+  const auto first = options.lower_bound(std::string(option));
+  return is_off || is_help || (first != options.end() && first->starts_with(option));
 }
 
 ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {

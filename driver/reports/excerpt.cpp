@@ -11,6 +11,8 @@ namespace {
 
 // Fewer columns of code than this are of no use, however narrow the terminal is.
 constexpr uint32_t kLeastColumns = 40;
+// Labels that hang below one line; of more nobody follows the lines to their places.
+constexpr size_t kMostHanging = 20;
 // Columns of code kept to the left of the first mark when a long line is cut.
 constexpr uint32_t kColumnsBefore = 24;
 
@@ -169,6 +171,7 @@ class LineDrawer {
       underline.Put((*last)->end + 1, (*last)->mark->text, (*last)->mark->ink);
       hanging.erase(last);
     }
+    hanging.resize(std::min(hanging.size(), kMostHanging));
     std::string out = Line(underline);
     if (!hanging.empty()) out += Line(Connectors(hanging, hanging.size()));
     for (; !hanging.empty(); hanging.pop_back()) {

@@ -55,11 +55,17 @@ void ClonedFolders::Enter(const Word& folder) {
   }
 }
 
-std::string ClonedIn(std::string_view text) {
+std::string PageClones::Before(std::string_view text, size_t begin, size_t end) {
   constexpr std::string_view kCommand = "git clone ";
-  const size_t at = text.rfind(kCommand);
-  if (at == std::string_view::npos) return {};
-  const std::string_view line = text.substr(at, text.find('\n', at) - at);
+  if (begin != begin_ || end < read_to_) *this = {};
+  // A command may have begun where the last question ended.
+  const size_t from = std::max(begin, read_to_ - std::min(read_to_, kCommand.size()));
+  const size_t found = text.substr(from, end - from).rfind(kCommand);
+  if (found != std::string_view::npos) last_ = from + found;
+  begin_ = begin;
+  read_to_ = end;
+  if (last_ == std::string_view::npos) return {};
+  const std::string_view line = text.substr(last_, std::min(text.find('\n', last_), end) - last_);
   const size_t scheme = std::min(line.find("://"), line.find('@'));
   if (scheme == std::string_view::npos) return {};
   return NameOfUrl(line.substr(0, line.find_first_of(" \t\r`;&", scheme)));

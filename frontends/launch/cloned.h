@@ -24,7 +24,16 @@ class ClonedFolders {
   std::string here_;
 };
 
-// The last repository that a part of a page has its reader fetch; empty: none.
-std::string ClonedIn(std::string_view text);
+// What a page has its reader fetch. Asked of one place after the other it reads a page once.
+class PageClones {
+ public:
+  // The last repository that is fetched between two places of `text`; empty: none.
+  std::string Before(std::string_view text, size_t begin, size_t end);
+
+ private:
+  size_t begin_ = 0;
+  size_t read_to_ = 0;
+  size_t last_ = std::string_view::npos;  // where the last command is that fetches one
+};
 
 }  // namespace allranks::launch_files

@@ -298,8 +298,8 @@ class FileReader {
     for (size_t i = calls; i < file_.called.size(); ++i) NoteCloned(file_.called[i].path.span(), file_.called[i].cloned);
   }
   // Whoever reads a section does first what stands further up in it, and a page need not say `cd`.
-  void NoteCloned(source::Span span, std::string& cloned) const {
-    if (cloned.empty() && span.file == in_.id && span.begin > section_) cloned = ClonedIn(std::string_view(in_.text.text).substr(section_, span.begin - section_));
+  void NoteCloned(source::Span span, std::string& cloned) {
+    if (cloned.empty() && span.file == in_.id && span.begin > section_) cloned = clones_.Before(in_.text.text, section_, span.begin);
   }
 
   // Most blocks install packages or show what is printed.
@@ -510,6 +510,7 @@ class FileReader {
   const ReadInput& in_;
   CommandReader commands_;
   size_t section_ = 0;  // of a page: where the part begins that is being read
+  PageClones clones_;
   std::map<std::string, std::optional<Piece>> make_variables_;  // nothing: not known
   std::optional<ShellCommand> entrypoint_;  // in exec form, of the stage of a Dockerfile that is being read
   LaunchFile file_;

@@ -43,10 +43,17 @@ bool StandsForOthers(const LaunchFile& file, std::string_view name) {
 class OfOneCommand {
  public:
   explicit OfOneCommand(FindingSink& sink) : sink_(sink) {}
+  // Whether the next name is worth comparing with all that there are: a command has a slip or two, and not dozens.
+  bool MayBeSlip() {
+    constexpr size_t kMostCompared = 50;
+    return ++compared_ <= kMostCompared;
+  }
 
   bool IsJoined(const std::string& nearest, source::Span span) {
     if (!nearest.empty() || !apart_) return false;
-    AddNote(*apart_, span, {"nor this one", {}});
+    // Nobody reads all of hundreds.
+    constexpr size_t kMostNotes = 20;
+    if (++joined_ <= kMostNotes) AddNote(*apart_, span, {"nor this one", {}});
     return true;
   }
   void Add(const std::string& nearest, Finding finding) {
@@ -58,6 +65,8 @@ class OfOneCommand {
  private:
   FindingSink& sink_;
   std::optional<Finding> apart_;
+  size_t compared_ = 0;
+  size_t joined_ = 0;
 };
 
 // `--num_gpus=gpu` of DeepSpeed: what another launcher takes.
@@ -137,7 +146,7 @@ void CheckArguments(const LaunchContext& context, const LaunchFile& file, const 
     if (name == "--") break;
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
     if (!is_option || script->Takes(name) || StandsForOthers(file, name)) continue;
-    const std::string nearest = knowledge::DidYouMean(name, names);
+    const std::string nearest = found.MayBeSlip() ? knowledge::DidYouMean(name, names) : std::string();
     if (found.IsJoined(nearest, word.span())) continue;
     found.Add(nearest, LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
                                      {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
@@ -207,7 +216,7 @@ void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) 
   const bool is_one = unknown.size() > 1 && !has_script;
   OfOneCommand found(sink);
   for (const Option* option : unknown) {
-    const std::string nearest = is_one ? std::string() : Nearest(*layer.launcher, option->name);
+    const std::string nearest = is_one || !found.MayBeSlip() ? std::string() : Nearest(*layer.launcher, option->name);
     if (found.IsJoined(nearest, option->word.span())) continue;
     const findings::Text no_script{"`{}` is given no script, and has no option `{}`", {layer.launcher->name, option->name}};
     const findings::Text no_option{"`{}` has no option `{}`{}", {layer.launcher->name, option->name, nearest}};
