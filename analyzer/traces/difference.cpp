@@ -290,8 +290,11 @@ class Describer {
     return std::ranges::any_of(lists, [&](const auto& list) { return list != lists[0]; });
   }
 
-  // `done = patience > 3 if rank == 0 else False`: on the other ranks it is known, and on this one it may come out otherwise.
+  // `done = patience > 3 if rank == 0 else False`: on the other ranks it is known, and on this one it may come out otherwise. Of a test of
+  // both (`rank == 0 and n > 1`) others may ask the same again elsewhere: `rank != 0 and n > 1`.
   bool IsKnownOnSomeRanks(ValueId decided_by) const {
+    while (state_.values[decided_by].is_not()) decided_by = state_.values.OperandOf(decided_by);
+    if (state_.values[decided_by].kind != ValueKind::Select) return false;
     const Assignment nothing;
     Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
     uint32_t known = 0;

@@ -402,6 +402,7 @@ extern const Rule SameAugmentation = {
     .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
+    .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
