@@ -48,14 +48,6 @@ static_assert(std::ranges::is_sorted(kMembersOfDictionary));
 // What sets fields by names that no text shows.
 constexpr std::string_view kSetFields[] = {"setattr", "vars", "__dict__", "__setattr__"};
 
-// Python runs nothing of such a file. The cells of a notebook are compiled one by one.
-bool HasSyntaxError(const binding::Program& program, ir::ModuleId id) {
-  const ir::Module& module = program.modules[id];
-  const auto is_syntax = [](const ir::Problem& problem) { return problem.kind == ir::ProblemKind::Syntax; };
-  const bool is_file = module.language == ir::Language::Python && !program.infos[id].path.ends_with(".ipynb");
-  return is_file && std::ranges::any_of(module.problems, is_syntax);
-}
-
 bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
   if (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue) return true;
   bool found = false;
@@ -68,7 +60,6 @@ bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
 }  // namespace
 
 bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
-  if (HasSyntaxError(program_, module)) return true;
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt); });
 }
 
@@ -194,7 +185,7 @@ bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id
   const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
   if (!object || name.starts_with("__") || std::ranges::binary_search(kMembersOfDictionary, name)) return false;
   const variation::Value& value = facts_.values_store[object];
-  const base::NameId made_by = facts_.values_store.DerivedBy(value);
+  const base::NameId made_by = value.kind == ValueKind::Derived ? facts_.values_store.OperationOf(value) : base::NameId();
   const bool is_dictionary = value.kind == ValueKind::Dict && !value.is_dict(variation::DictKind::Attributes) && !value.is_dict(variation::DictKind::Places);
   if (is_dictionary && IsFieldThatMayBeReplaced(module_id, ir::ObjectOf(module[id]))) return false;
   return is_dictionary || (made_by && program_.text(made_by) == "__dict__");

@@ -9,8 +9,8 @@
 // function, or an import of a file, in which one of these stands where each run comes by.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
-// that is not taken. In a file with an error of syntax everything fails. Else nothing is said of files that make names as they run (`exec`,
-// `globals()`, `from x import *` of what was not read), and of notebooks, whose cells run in any order.
+// that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
+// of notebooks, whose cells run in any order, and of files with errors of syntax.
 //
 // Not sound where names are put into a module from outside (`builtins.log = print`, `settings.rank = 0` of a module), where a function is handed
 // over and run by others than its callers here, or where the import is of another file than was found: what stands behind is possible, not

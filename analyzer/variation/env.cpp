@@ -10,7 +10,8 @@ namespace {
 // What one arm alone stores in an object that is known by its attributes is in the other what it was made with.
 Heap EitherOf(ValueStore& store, ValueId condition, const Heap& then_heap, const Heap& else_heap) {
   EntryIndex<HeapEntry> in_else(else_heap);
-  std::vector<ValueId> merged(else_heap.size());  // by entry of the other arm; none: of that arm alone
+  // By entry of the other arm; none: of that arm alone.
+  std::vector<ValueId> merged(else_heap.size());
   Heap of_then;
   for (size_t i = 0; i < then_heap.size(); ++i) {
     const HeapEntry& entry = then_heap[i];

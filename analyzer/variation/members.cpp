@@ -66,8 +66,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       const ValueId a = Member(site, then_value, attr);
       const ValueId either = store_.Select(condition, a, Member(site, else_value, attr));
       // A parameter is what each caller hands in: that tells more than a choice between what all of them do.
-      const bool is_of_caller = IsUnknownRead(store_, either) || (IsKnownByAttributes(then_value) && IsKnownByAttributes(else_value));
-      if (store_[object].kind == ValueKind::Param && is_of_caller) return MemberOfAny(site, object, attr);
+      if (store_[object].kind == ValueKind::Param && IsUnknownRead(store_, either)) return MemberOfAny(site, object, attr);
       return either;
     }
     default:

@@ -122,21 +122,6 @@ class Epochs {
     });
   }
 
-  // Each round of the loop over epochs makes a data set, and the sampler over it: the order of the first epoch, but of other samples.
-  bool IsOfDataOfItsRound(ValueId sampler, const Site& epochs) const {
-    return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
-      const Site site{made.function, made.expr};
-      const ir::ExprId data = context_.index.ArgExpr(made, "dataset");
-      if (!data || site.function != epochs.function || !context_.values.MayBeSame(context_.loading.ValueOf(made), sampler)) return false;
-      const ir::Module& module = context_.program.module_of(site.function);
-      if (module[data].kind != ir::ExprKind::Name) return false;
-      const auto makes_it = [&](ir::StmtId loop) {
-        return HeadExpr(site.function, loop) == epochs.expr && IsChangedIn(module, loop, ir::NameOf(module[data]));
-      };
-      return std::ranges::any_of(context_.index.LoopsAround(site), makes_it);
-    });
-  }
-
   bool ChangesByRound(const Site& site, int depth = 0) const {
     constexpr int kLongestWay = 4;
     const ir::Module& module = context_.program.module_of(site.function);
@@ -321,7 +306,7 @@ class Epochs {
     if (const std::optional<Site> late = ToldTooLate(loop, module)) return ReportLate(loop, *late);
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module)) return;
     if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop, module)) return;
-    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, *epochs, module);
+    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
     if (!sampler || SomebodyElseMayTell(loop, *sampler, module) || !IsInTraining(loop) || !MayDealOut(loop)) return;
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
@@ -546,13 +531,12 @@ class Epochs {
   }
 
   // The sampler that shuffles and that nobody tells the epoch.
-  std::optional<ValueId> ForgottenSampler(ValueId loader, const Site& epochs, ir::ModuleId module) {
+  std::optional<ValueId> ForgottenSampler(ValueId loader, ir::ModuleId module) {
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
       if (Contains(told_, sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
-      if (!Shuffles(sampler)) continue;
-      return IsSeededAnew(sampler, module) || IsOfDataOfItsRound(sampler, epochs) ? std::nullopt : std::optional(sampler);
+      if (Shuffles(sampler)) return IsSeededAnew(sampler, module) ? std::nullopt : std::optional(sampler);
     }
     return std::nullopt;
   }
@@ -810,7 +794,6 @@ for epoch in range(epochs):
 * The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
-* Each epoch makes a data set of its own, and the sampler over it.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
   Transformers. Of a field, what Accelerate made of the loader is enough.
 * The loader or sampler is a class of the project's own, or `set_epoch` is called, in one of the files
