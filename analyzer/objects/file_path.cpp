@@ -428,11 +428,9 @@ bool PathReader::IsNameOpen(ValueId id, const CallFrame* frame) const {
   const Value& value = facts_.values_store[id];
   const auto kids = facts_.values_store.Kids(id);
   const std::string_view operation = OperationOf(id);
-  const bool is_join = operation == "os.path.join" || operation == "joinpath" ||
-                       (value.is_binary(ir::BinaryOp::Div));
+  const bool is_join = operation == "os.path.join" || operation == "joinpath" || value.is_binary(ir::BinaryOp::Div);
   if (is_join && !kids.empty()) return IsNameOpen(kids.back(), frame);
-  const bool is_sum = operation == "f-string" ||
-                      (value.is_binary(ir::BinaryOp::Add));
+  const bool is_sum = operation == "f-string" || value.is_binary(ir::BinaryOp::Add);
   if (is_sum) {
     for (size_t i = kids.size(); i-- > 0;) {
       const Value& part = facts_.values_store[kids[i]];

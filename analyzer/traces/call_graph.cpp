@@ -82,9 +82,9 @@ class GraphBuilder {
   void AddCandidates(FuncId caller, ValueId callee) {
     const variation::Value& value = facts_.values_store[callee];
     if (value.kind == ValueKind::Select) {
-      const auto kids = facts_.values_store.Kids(callee);
-      AddCandidates(caller, kids[1]);
-      AddCandidates(caller, kids[2]);
+      const variation::Arms arms = facts_.values_store.ArmsOf(callee);
+      AddCandidates(caller, arms.then_value);
+      AddCandidates(caller, arms.else_value);
     } else if (const FuncId func = FunctionBehind(facts_.values_store, callee)) {
       AddEdge(caller, func);
     } else if (value.kind == ValueKind::BoundExternal && knowledge_[value.entry()].has_operation) {
@@ -100,9 +100,9 @@ class GraphBuilder {
   void AddContext(FuncId caller, ValueId context) {
     const variation::Value& value = facts_.values_store[context];
     if (value.kind == ValueKind::Select) {
-      const auto kids = facts_.values_store.Kids(context);
-      AddContext(caller, kids[1]);
-      AddContext(caller, kids[2]);
+      const variation::Arms arms = facts_.values_store.ArmsOf(context);
+      AddContext(caller, arms.then_value);
+      AddContext(caller, arms.else_value);
     }
     if (value.is_generator()) AddEdge(caller, value.function());
     if (value.kind != ValueKind::Instance) return;

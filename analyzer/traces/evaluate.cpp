@@ -450,23 +450,29 @@ std::optional<std::vector<int64_t>> Evaluator::RepeatedOf(ValueId item, ValueId 
   return std::vector<int64_t>(static_cast<size_t>(std::max<int64_t>(rounds.number, 0)), number.number);
 }
 
-// `[r for r in range(world) if r % 2 == 0]`: the variable takes each number in turn.
-std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint32_t rank) {
-  constexpr size_t kKnownParts = 5;
+// One round of a comprehension, in which its variable is a number. `assignment` must live as long.
+Evaluator Evaluator::WithItem(ValueId variable, int64_t number, Assignment& assignment) const {
   // One inside another takes as many steps as both have numbers.
   constexpr int kDepthOfOne = kDeepestValue / 4;
+  assignment = assignment_;
+  assignment[variable.index] = number;
+  Evaluator inner(values_, knowledge_, world_, assignment);
+  inner.depth_ = depth_ + kDepthOfOne;
+  inner.size_factor_ = size_factor_;
+  return inner;
+}
+
+// `[r for r in range(world) if r % 2 == 0]`: the variable takes each number in turn.
+std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint32_t rank) {
   const std::vector<ValueId> parts(values_.Kids(list).begin(), values_.Kids(list).end());
   if (values_[list].is_derived(variation::DerivedKind::Each)) return RepeatedOf(parts[0], parts.back(), rank);
-  if (parts.size() != kKnownParts) return std::nullopt;
+  if (parts.size() != variation::kKnownParts) return std::nullopt;
   const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);
   if (!numbers) return std::nullopt;
   std::vector<int64_t> taken;
   for (const int64_t number : *numbers) {
-    Assignment assignment = assignment_;
-    assignment[parts[2].index] = number;
-    Evaluator inner(values_, knowledge_, world_, assignment);
-    inner.depth_ = depth_ + kDepthOfOne;
-    inner.size_factor_ = size_factor_;
+    Assignment assignment;
+    Evaluator inner = WithItem(parts[2], number, assignment);
     const std::optional<bool> is_taken = inner.Truth(parts[3], rank);
     const Outcome item = inner.Evaluate(parts[0], rank);
     if (!is_taken || (*is_taken && item.kind != OutcomeKind::Number)) return std::nullopt;
@@ -507,7 +513,7 @@ std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t ran
   const std::string_view operation = OperationOf(list);
   if (operation == "builtins.range") return RangeOf(list, rank);
   if (operation == "[]") return SliceOf(list, rank);
-  if (operation == "for") return ComprehendedOf(list, rank);
+  if (operation == variation::kComprehended) return ComprehendedOf(list, rank);
   for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.sorted"}) {
     if (operation != copy || value.kid_count != 1) continue;
     ++depth_;
@@ -544,17 +550,13 @@ std::optional<std::vector<int64_t>> Evaluator::CombinedOf(ValueId sets, uint32_t
 
 // How many rounds of a comprehension over one list make an item.
 std::optional<int64_t> Evaluator::RoundsTaken(std::span<const ValueId> parts, uint32_t rank) {
-  constexpr int kDepthOfOne = kDeepestValue / 4;
   if (parts[3] == values_.True()) return LengthOf(parts[1], rank);
   const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], rank);
   if (!numbers) return std::nullopt;
   int64_t taken = 0;
   for (const int64_t number : *numbers) {
-    Assignment assignment = assignment_;
-    assignment[parts[2].index] = number;
-    Evaluator inner(values_, knowledge_, world_, assignment);
-    inner.depth_ = depth_ + kDepthOfOne;
-    inner.size_factor_ = size_factor_;
+    Assignment assignment;
+    Evaluator inner = WithItem(parts[2], number, assignment);
     const std::optional<bool> is_taken = inner.Truth(parts[3], rank);
     if (!is_taken) return std::nullopt;
     taken += *is_taken ? 1 : 0;
@@ -563,7 +565,6 @@ std::optional<int64_t> Evaluator::RoundsTaken(std::span<const ValueId> parts, ui
 }
 
 std::optional<int64_t> Evaluator::LengthOf(ValueId container, uint32_t rank) {
-  constexpr size_t kKnownParts = 5;
   if (!container || depth_ > kDeepestValue) return std::nullopt;
   const Value& value = values_[container];
   const std::vector<ValueId> kids(values_.Kids(container).begin(), values_.Kids(container).end());
@@ -576,7 +577,7 @@ std::optional<int64_t> Evaluator::LengthOf(ValueId container, uint32_t rank) {
   const std::string_view operation = OperationOf(container);
   ++depth_;
   std::optional<int64_t> length;
-  if (operation == "for" && !value.is_derived(variation::DerivedKind::Each) && kids.size() == kKnownParts) {
+  if (operation == variation::kComprehended && !value.is_derived(variation::DerivedKind::Each) && kids.size() == variation::kKnownParts) {
     length = RoundsTaken(kids, rank);
   } else if (operation == variation::kRefilled || (kids.size() == 1 && std::ranges::count(kAsLongAsItsFirst, operation) > 0)) {
     length = LengthOf(kids[0], rank);

@@ -107,6 +107,7 @@ class Evaluator {
   std::optional<std::vector<int64_t>> SliceOf(ValueId item, uint32_t rank);
   std::optional<std::vector<int64_t>> RepeatedOf(ValueId item, ValueId count, uint32_t rank);
   std::optional<std::vector<int64_t>> ComprehendedOf(ValueId list, uint32_t rank);
+  Evaluator WithItem(ValueId variable, int64_t number, Assignment& assignment) const;
   void SplitMembers(ValueId group, GroupInfo* info);
   // group_families.cpp
   std::optional<GroupIndex> FamilyGroup(ValueId id);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzer/traces/evaluate.h"
+#include "analyzer/variation/tables.h"
 
 namespace allranks::traces {
 
@@ -113,12 +114,11 @@ bool Evaluator::IsRank(ValueId id) const {
 
 // By rank: the group of the list that it picks. None if `id` is not `groups[...]` of a comprehension, or what it picks is not known.
 std::vector<RankSet> Evaluator::PickedByRank(ValueId id) {
-  constexpr size_t kKnownParts = 5;
   const Value& value = values_[id];
   if (value.kind != ValueKind::Derived || value.kid_count != 2 || OperationOf(id) != "[]") return {};
   const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
-  const bool is_list = kids[0] && kids[1] && values_[kids[0]].kind == ValueKind::Derived && OperationOf(kids[0]) == "for";
-  if (!is_list || values_[kids[0]].kid_count != kKnownParts) return {};
+  const bool is_list = kids[0] && kids[1] && values_[kids[0]].kind == ValueKind::Derived && OperationOf(kids[0]) == variation::kComprehended;
+  if (!is_list || values_[kids[0]].kid_count != variation::kKnownParts) return {};
   const std::vector<ValueId> parts(values_.Kids(kids[0]).begin(), values_.Kids(kids[0]).end());
   if (!ListsItsRanks(values_, parts[0]) || parts[3] != values_.True()) return {};
   const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], 0);

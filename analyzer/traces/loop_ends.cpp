@@ -2,12 +2,14 @@
 
 #include <vector>
 
+#include "analyzer/variation/tables.h"
+
 namespace allranks::traces {
 
 LoopEnds::LoopEnds(variation::ValueStore& values, base::Interner& names)
     : values_(values), any_(values.NewSymbol()), items_(values.NewSymbol()), at_some_time_(values.NewSymbol()) {
   values.SetOperation(any_, names.Intern("builtins.any"));
-  values.SetOperation(items_, names.Intern("for"));
+  values.SetOperation(items_, names.Intern(variation::kComprehended));
   for (const uint32_t operation : {any_, items_}) values.SetStructural(operation);
 }
 

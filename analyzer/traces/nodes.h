@@ -36,10 +36,10 @@ VaryingNodes CollectVarying(const State& state, TraceId root);
 // Along which axes the condition of a choice or loop varies.
 knowledge::Axes NodeAxes(const State& state, TraceId node);
 
-// `trace` with all its loops settled: however often each rank runs them, they agree.
 // `trace` without the reductions of gradients in it.
 TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowledge, TraceId trace);
 
+// `trace` with all its loops settled: however often each rank runs them, they agree.
 TraceId SettleLoops(State& state, TraceId trace);
 
 // `trace` with the nodes of `reported` settled, and, if `agreed`, whatever does not depend on a caller.

@@ -99,7 +99,7 @@ ValueId Tables::TypeNamed(ir::ModuleId module, NameId text) {
 ValueId Tables::ListOf(ValueId item) {
   if (!item) return {};
   const ValueId kids[] = {item, store.Symbol(NameSymbol("how many"), {})};
-  return store.Derived(NameSymbol("for"), kids);
+  return store.Derived(NameSymbol(kComprehended), kids);
 }
 
 // `str, Hook` of `dict[str, Hook]`: pairs of some key and such an object, how many is not known.

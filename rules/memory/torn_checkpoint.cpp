@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -25,30 +26,48 @@ class Checkpoints {
   Checkpoints(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
 
   void Run() {
-    for (const bool in_place : {true, false}) {
-      for (const FileUse& use : context_.file_uses.uses()) {
-        if (use.act == FileAct::Write && IsOfData(use) && use.path.Name().HasText()) Visit(use, in_place);
-      }
-    }
+    // A program that has both at one place takes up the numbered ones where the one that is overwritten is not there.
+    const std::vector<Saved> all = SavedInTraining();
+    for (const Saved& saved : all) VisitOverwritten(saved);
+    for (const Saved& saved : all) VisitNewest(saved);
   }
 
  private:
-  // `in_place`: asks for a file that is overwritten, and else for the newest of several. A program that has both at one place takes up the
-  // numbered ones where the other is not there.
-  void Visit(const FileUse& write, bool in_place) {
-    const std::vector<Site> above = context_.index.WaysTo(write.way.front());
-    const bool is_in_training = IsInTraining(write.way) || IsInTraining(above);
-    if (!is_in_training || IsMovedAway(write) || IsMadeIfAbsent(write)) return;
-    std::vector<Site> places = write.way;
-    places.insert(places.end(), above.begin(), above.end());
-    if (in_place && (!IsSameEachRound(write) || IsSavedElsewhere(write))) return;
+  // A file that a training loop writes, with the calls that lead there.
+  struct Saved {
+    const FileUse& write;
+    std::vector<Site> places;
+  };
+
+  std::vector<Saved> SavedInTraining() const {
+    std::vector<Saved> all;
+    for (const FileUse& use : context_.file_uses.uses()) {
+      if (use.act != FileAct::Write || !IsOfData(use) || !use.path.Name().HasText()) continue;
+      std::vector<Site> places = use.way;
+      const std::vector<Site> above = context_.index.WaysTo(use.way.front());
+      places.insert(places.end(), above.begin(), above.end());
+      if (IsInTraining(places) && !IsMovedAway(use) && !IsMadeIfAbsent(use)) all.push_back({use, std::move(places)});
+    }
+    return all;
+  }
+
+  void VisitOverwritten(const Saved& saved) {
+    const FileUse& write = saved.write;
+    if (!IsSameEachRound(write) || IsSavedElsewhere(write)) return;
     for (const FileUse& read : context_.file_uses.uses()) {
-      if (read.act != FileAct::Read || !IsOfData(read) || IsCopied(read)) continue;
-      const bool is_it = in_place && (objects::IsOneName(write.path, read.path) || IsOneRecord(write, read));
-      const std::optional<FilePath> newest = in_place ? std::nullopt : PickedFrom(read, write.path);
-      if ((is_it || newest) && ResumesBefore(read, places)) return Report(write, read, newest ? *newest : write.path.Name(), is_it);
+      const bool is_it = IsResumed(read) && (objects::IsOneName(write.path, read.path) || IsOneRecord(write, read));
+      if (is_it && ResumesBefore(read, saved.places)) return Report(write, read, write.path.Name(), true);
     }
   }
+
+  void VisitNewest(const Saved& saved) {
+    for (const FileUse& read : context_.file_uses.uses()) {
+      const std::optional<FilePath> newest = IsResumed(read) ? PickedFrom(read, saved.write.path) : std::nullopt;
+      if (newest && ResumesBefore(read, saved.places)) return Report(saved.write, read, *newest, false);
+    }
+  }
+
+  static bool IsResumed(const FileUse& use) { return use.act == FileAct::Read && IsOfData(use) && !IsCopied(use); }
 
   // A dump or load of data. A text is written line by line, or is a record of the run or the name of its last checkpoint: what was
   // trained stays.
