@@ -38,7 +38,7 @@ LauncherTable ReadLauncher(const toml::table& table) {
                          .options = {}};
   const auto add_plain = [&](std::string_view key, std::string_view takes) {
     for (std::string& name : Texts(table, key)) {
-      launcher.options.push_back({.names = {std::move(name)}, .takes = std::string(takes), .means = "", .default_value = "", .is_count = false, .words = {}});
+      launcher.options.push_back({.names = {std::move(name)}, .takes = std::string(takes), .means = "", .default_value = "", .is_count = false, .words = {}, .sets = ""});
     }
   };
   if (const toml::array* options = table["options"].as_array()) {
@@ -46,7 +46,7 @@ LauncherTable ReadLauncher(const toml::table& table) {
       const toml::table& one = *node.as_table();
       launcher.options.push_back({.names = Texts(one, "names"), .takes = TextIn(one, "takes", "value"),
                                   .means = TextIn(one, "means"), .default_value = TextIn(one, "default"),
-                                  .is_count = TextIn(one, "type") == "integer", .words = Texts(one, "words")});
+                                  .is_count = TextIn(one, "type") == "integer", .words = Texts(one, "words"), .sets = TextIn(one, "sets")});
     }
   }
   add_plain("values", "value");

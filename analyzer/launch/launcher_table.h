@@ -20,6 +20,7 @@ struct OptionEntry {
   std::string default_value;
   bool is_count = false;           // its value is a whole number
   std::vector<std::string> words;  // that stand for one: "auto"
+  std::string sets;                // the variable that it is handed to the ranks in, whatever that was before; empty: none
 };
 
 struct LauncherTable {

@@ -53,8 +53,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<OptionEntry> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [names, takes, means, default_value, is_count, words] = it;
-  visit(names, takes, means, default_value, is_count, words);
+  auto& [names, takes, means, default_value, is_count, words, sets] = it;
+  visit(names, takes, means, default_value, is_count, words, sets);
 }
 
 template <Is<LauncherTable> T, class Visit>

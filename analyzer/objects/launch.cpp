@@ -143,6 +143,21 @@ class Solver {
     return unseen;
   }
 
+  // By ModuleId: whether a program with the file trains on ranks: it deals data out to them, or makes their models alike.
+  std::vector<bool> FilesOfTraining() const {
+    std::vector<bool> makes_alike(program_.modules.size()), trains(program_.modules.size());
+    for (const KnownCall& call : index_.known_calls()) {
+      const bool is_wrapping = call.entry->has_operation && program_.text(call.entry->operation.kind) == "module_broadcast";
+      if (is_wrapping) makes_alike[program_.funcs[call.function].module.index] = true;
+    }
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      const std::vector<ir::ModuleId> used = neighbourhood_.UsedBy(ir::ModuleId{m});
+      if (std::ranges::none_of(used, [&](ir::ModuleId each) { return deals_out_[each.index] || makes_alike[each.index]; })) continue;
+      for (const ir::ModuleId each : used) trains[each.index] = true;
+    }
+    return trains;
+  }
+
   // By FuncId: whether it makes a job itself and starts the processes for it.
   std::vector<bool> StartersOfJobs() const {
     constexpr LaunchSigns kBoth = kMakesJob | kStartsRanks;
@@ -544,7 +559,9 @@ findings::Assumptions Launch::AssumedForRanks(FuncId function) const {
   findings::Assumptions assumed = AssumedOf(function);
   const ir::ModuleId module = program_.funcs[function].module;
   if (NeverMakesGroup(module)) assumed.Add(findings::Assumption::OwnJob);
-  if (unseen_launches_[module.index]) assumed.Add(findings::Assumption::LaunchUnseen);
+  // Whoever trains on ranks means to be started on several.
+  const auto unseen = trains_on_ranks_[module.index] ? findings::Assumption::LaunchUnseen : findings::Assumption::ProgramUnlaunched;
+  if (unseen_launches_[module.index]) assumed.Add(unseen);
   return assumed;
 }
 
@@ -587,6 +604,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   unmade_groups_ = solver.UnmadeGroups();
   unlaunched_ = solver.UnlaunchedPrograms();
   unseen_launches_ = solver.UnseenLaunches();
+  trains_on_ranks_ = solver.FilesOfTraining();
 }
 
 }  // namespace allranks::objects

@@ -69,6 +69,7 @@ class Launch {
   std::vector<bool> unmade_groups_;  // by ModuleId
   std::vector<bool> unlaunched_;     // the same
   std::vector<bool> unseen_launches_;  // the same
+  std::vector<bool> trains_on_ranks_;  // the same
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.

@@ -23,8 +23,14 @@ class LaunchTest : public ObjectsTest {
 
 constexpr const char* kProgram = "import torch.distributed as dist\ndef work():\n  print(dist.get_rank())\ndist.init_process_group('nccl')\nwork()\n";
 
+constexpr const char* kDealer =
+    "import torch.distributed as dist\nfrom torch.utils.data import DistributedSampler\ndef work(data):\n  return DistributedSampler(data)\n"
+    "dist.init_process_group('nccl')\nwork([])\n";
+
+// Whoever deals data out to ranks is meant to be started on several; of others it is a doubt.
 TEST_F(LaunchTest, CommandsThatStartOthersOnly) {
-  EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "folder/other.py", .starts_ranks = true}}).has(Assumption::LaunchUnseen));
+  EXPECT_TRUE(AssumedForWork(kDealer, {{.path = "folder/other.py", .starts_ranks = true}}).has(Assumption::LaunchUnseen));
+  EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "folder/other.py", .starts_ranks = true}}).has(Assumption::ProgramUnlaunched));
   EXPECT_TRUE(AssumedForWork(kProgram).empty());
   EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "folder/other.py", .starts_ranks = true}, {.path = "train.py", .starts_ranks = true}}).empty());
 }

@@ -7,6 +7,7 @@
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/known_tests.h"
+#include "analyzer/objects/settings.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -38,7 +39,8 @@ struct ToldByRanks {
 
 class Epochs {
  public:
-  Epochs(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+  Epochs(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), calls_(context), settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()) {}
 
   void Run() {
     FindCallsOfSetEpoch();
@@ -544,8 +546,20 @@ class Epochs {
   bool Shuffles(ValueId sampler) const {
     const ValueId shuffle = context_.values.MadeWith(sampler, "shuffle");
     if (!shuffle) return true;
-    const std::vector<ValueId> leaves = context_.values.Leaves(shuffle);
-    return std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values.IsTrue(leaf); });
+    return std::ranges::all_of(context_.values.Leaves(shuffle), [&](ValueId leaf) { return context_.values.IsTrue(leaf) || IsOpenSetting(sampler, leaf); });
+  }
+
+  // `shuffle=args.shuffle`: there are jobs that shuffle, unless none sets an option that is off.
+  bool IsOpenSetting(ValueId sampler, ValueId shuffle) const {
+    if (!settings_.AreAll(shuffle, nullptr)) return false;
+    return std::ranges::none_of(context_.loading.MadeAt(sampler), [&](const Site& made) {
+      return context_.settings.IsAlways(context_.program.funcs[made.function].module, shuffle, 0);
+    });
+  }
+
+  bool HangsOnSetting(ValueId sampler) const {
+    const ValueId shuffle = context_.values.MadeWith(sampler, "shuffle");
+    return shuffle && std::ranges::any_of(context_.values.Leaves(shuffle), [&](ValueId leaf) { return IsOpenSetting(sampler, leaf); });
   }
 
   // A call of `set_epoch` on an object that nothing is known of, in a file that has to do with this loop.
@@ -629,6 +643,7 @@ class Epochs {
     finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
                                     : "call `set_epoch(epoch)` on the sampler before each epoch",
                     {}};
+    if (HangsOnSetting(sampler)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     finding.witness = WitnessOf(sampler, epochs);
     std::optional<findings::Fix> fix = is_stuck || loop.is_endless ? std::nullopt : FixOf(loop, sampler);
     if (fix) finding.fixes.push_back(std::move(*fix));
@@ -722,6 +737,7 @@ class Epochs {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  objects::Settings settings_;
   std::vector<ToldByRanks> by_ranks_;
   std::vector<Told> told_;                               // samplers, and loaders of the project
   std::vector<Told> stuck_;                              // the same, told one number only

@@ -1,8 +1,9 @@
 // Variables that a function assigns on some ranks only and reads on others as well: those have nothing to read.
 //
-// Ranks are those of a small job; who gets to a place is what objects::Reach says. Silent where a condition is open: where the
-// assignment stands under one that is no matter of ranks alone and that the reading does not stand under too, and where the reading
-// stands under one that differs between ranks and cannot be decided.
+// Ranks are those of a small job; who gets to a place is what objects::Reach says. One that is the same on all ranks may stand around the
+// assignment alone: where it does not hold no rank assigns. Silent where a condition is open: where the assignment stands under one that
+// differs between ranks by more than their numbers and that the reading does not stand under too, and where the reading stands under one
+// that differs between ranks and cannot be decided.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,7 +45,7 @@ class HalfBoundNames {
 
   void Visit(FuncId function) {
     for (const auto& [name, stores] : StoresOf(function)) {
-      if (std::ranges::any_of(stores, [&](const Site& store) { return context_.reach.Guards(store).empty(); })) continue;
+      if (!std::ranges::all_of(stores, [&](const Site& store) { return IsLeftToSome(store); })) continue;
       RankSet bound = {};
       for (const Site& store : stores) bound = bound | context_.reach.Ranks(store, world_);
       if (bound.empty() || bound == all_ || !runs_.IsRunByRanks(stores[0])) continue;
@@ -125,8 +126,12 @@ class HalfBoundNames {
     const std::vector<Guard> here = context_.reach.Guards(read);
     const bool is_open = std::ranges::any_of(here, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
     return !is_open && std::ranges::all_of(stores, [&](const Site& store) {
-      return std::ranges::all_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) || IsAmong(guard, here); });
+      return std::ranges::all_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) || !Varies(guard) || IsAmong(guard, here); });
     });
+  }
+
+  bool IsLeftToSome(const Site& store) const {
+    return std::ranges::any_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) && Varies(guard); });
   }
 
   // Whether every rank can tell by its number.

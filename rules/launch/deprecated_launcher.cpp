@@ -56,11 +56,11 @@ bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
-// The script starts with this launcher in each release: it gets its rank from the environment, or takes both names.
-bool StartsInEach(const LaunchContext& context, const Job& job, const Layer& layer) {
+// The script starts with this launcher in the releases of today: it gets its rank from the environment, or takes the new name.
+bool StartsToday(const LaunchContext& context, const Job& job, const Layer& layer) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
-  const bool takes_both = script != nullptr && script->is_known && script->Takes("--local_rank") && script->Takes("--local-rank");
-  return layer.Find("use_env") != nullptr || takes_both;
+  const bool takes_new = script != nullptr && script->is_known && script->Takes("--local-rank");
+  return layer.Find("use_env") != nullptr || takes_new;
 }
 
 // `if command -v torchrun ...; then torchrun ...; else python -m torch.distributed.launch ...; fi`
@@ -97,7 +97,7 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
-      Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsInEach(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsToday(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
                                       {"`torch.distributed.launch` is deprecated: since PyTorch 2.0 it passes `--local-rank` to the script, "
                                        "which breaks a parser that takes `--local_rank` alone",
                                        {}});

@@ -157,6 +157,25 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
                     is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 
+// `export MASTER_PORT=29501` before `torchrun train.py`: the launcher has an option for it, takes its default, and overwrites the variable.
+std::optional<Finding> Overwritten(const LaunchContext& context, const LaunchFile& file, const Job& job, const Given& given) {
+  const Layer* agent = AgentOf(job);
+  const launch::Setting* setting = job.Env(given.name);
+  if (agent == nullptr || setting == nullptr || agent->HidesOptions()) return std::nullopt;
+  const auto& options = agent->launcher->options;
+  const auto option = std::ranges::find(options, given.name, &launch::OptionEntry::sets);
+  if (option == options.end() || setting->value.text() == option->default_value) return std::nullopt;
+  const bool is_told = std::ranges::any_of(std::array{std::string_view(option->means), std::string_view("rendezvous_endpoint"), std::string_view("rendezvous_backend"),
+                                                      std::string_view("standalone")},
+                                           [&](std::string_view means) { return agent->Find(means) != nullptr; });
+  if (is_told || Reads(context.files[file.file].text, given.name)) return std::nullopt;
+  Finding finding = FindingAt(given, Confidence::Likely, {"{} does not read `{}`: without `{}` the ranks get {}",
+                                                         {agent->launcher->name, given.name, option->names.front(), option->default_value}});
+  finding.help = {"hand it to the launcher: `{}=...`", {option->names.front()}};
+  finding.labels.push_back({given.span, findings::LabelRole::Primary, {"the launcher overwrites this", {}}});
+  return finding;
+}
+
 // What a script reads, or ends, of the environment by a name that nobody sets. Each name once.
 void CheckNames(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
   const launch::VariableNames& names = context.launches.tables.variable_names();
@@ -191,7 +210,8 @@ void CheckUnreadVariable(const LaunchContext& context, FindingSink& sink) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
       for (const Given& given : GivenTo(job)) {
-        std::optional<Finding> finding = FindingFor(context, file, job, given);
+        std::optional<Finding> finding = Overwritten(context, file, job, given);
+        if (!finding) finding = FindingFor(context, file, job, given);
         if (!finding || !seen.insert(given.span).second) continue;
         AddNote(*finding, job.innermost().word.span(), {"the job that it is set for", {}});
         sink.push_back(std::move(*finding));
@@ -219,7 +239,9 @@ A variable that is set for a job and changes nothing:
   `TORCH_NCCL_AVOID_RECORD_STREAMS`;
 * a variable that NCCL stopped reading, such as `NCCL_IB_CUDA_SUPPORT`, or that nobody ever read,
   such as `NCCL_TIMEOUT`;
-* a name that PyTorch reads since a release that the project does not allow yet.
+* a name that PyTorch reads since a release that the project does not allow yet;
+* `MASTER_PORT` for a job that `torchrun` or `torch.distributed.launch` starts without `--master_port`: the launcher
+  hands its own port to the ranks, so that the job still meets at 29500, as do all others on the machine.
 
 In a script also a name that it reads of Slurm, `$SLURM_JOB_NODELIS`, or that it names in `unset`, which is
 one letter away from a variable of these.
@@ -250,7 +272,9 @@ torchrun --nproc_per_node=8 train.py
 
 * Names that are not close to a known one: plugins for other networks read variables of their own.
 * Variables that are set where no job is started, but for names that are one letter away from a known one.
-* Variables that the script, or a file that it imports, names itself: it may read them.
+* Variables that the script, or a file that it imports, names itself: it may read them. Those that the launcher sets anew
+  it reads with the value of the launcher.
+* `MASTER_PORT` that is the port anyway, or that the file hands on: `--master_port=$MASTER_PORT`.
 * An old name beside the one of today (`NCCL_AVOID_RECORD_STREAMS` and
   `TORCH_NCCL_AVOID_RECORD_STREAMS`): each release of PyTorch reads one of the two.
 * Variables of NCCL for a program that communicates by another backend alone, or on devices of another kind.
