@@ -152,8 +152,8 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
-* A script that starts in each release, as it gets its rank from the environment (`--use_env`) or takes both
-  names: then the finding is only *possible*.
+* A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`) or
+  takes the new name: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a page that tells
   how to install it, in the folder of the script or above; or by another package that only works with an

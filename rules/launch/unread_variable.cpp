@@ -240,8 +240,9 @@ A variable that is set for a job and changes nothing:
 * a variable that NCCL stopped reading, such as `NCCL_IB_CUDA_SUPPORT`, or that nobody ever read,
   such as `NCCL_TIMEOUT`;
 * a name that PyTorch reads since a release that the project does not allow yet;
-* `MASTER_PORT` for a job that `torchrun` or `torch.distributed.launch` starts without `--master_port`: the launcher
-  hands its own port to the ranks, so that the job still meets at 29500, as do all others on the machine.
+* `MASTER_PORT` for a job that `torchrun` or `torch.distributed.launch` starts without `--master_port`: the
+  launcher hands its own port to the ranks, so that the job still meets at 29500, as do all others on the
+  machine.
 
 In a script also a name that it reads of Slurm, `$SLURM_JOB_NODELIS`, or that it names in `unset`, which is
 one letter away from a variable of these.
@@ -272,8 +273,8 @@ torchrun --nproc_per_node=8 train.py
 
 * Names that are not close to a known one: plugins for other networks read variables of their own.
 * Variables that are set where no job is started, but for names that are one letter away from a known one.
-* Variables that the script, or a file that it imports, names itself: it may read them. Those that the launcher sets anew
-  it reads with the value of the launcher.
+* Variables that the script, or a file that it imports, names itself: it may read them. One that the launcher
+  sets anew it reads with the launcher's value.
 * `MASTER_PORT` that is the port anyway, or that the file hands on: `--master_port=$MASTER_PORT`.
 * An old name beside the one of today (`NCCL_AVOID_RECORD_STREAMS` and
   `TORCH_NCCL_AVOID_RECORD_STREAMS`): each release of PyTorch reads one of the two.
