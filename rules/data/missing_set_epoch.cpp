@@ -803,8 +803,8 @@ for epoch in range(epochs):
 
 ## When it is silent
 
-* The sampler does not shuffle, or there is one epoch only. Where a setting says whether it shuffles the finding
-  assumes that a job does, unless the setting is off and no command turns it on.
+* The sampler does not shuffle, or there is one epoch only. Where a setting says whether it shuffles the
+  finding assumes that a job does, unless the setting is off and no command turns it on.
 * Nothing is trained in the loop: the order of an evaluation does not matter. The same holds for a loader
   beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
   the loop gets where it does not train (`loader = train if training else valid`).
