@@ -106,4 +106,34 @@ bool CountsRanks(const Context& context, ValueId seed) {
   });
 }
 
+StoredSeeds::StoredSeeds(const Context& context) : context_(context), calls_(context) {
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module_id{m};
+    const ir::Module& module = context.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      const bool is_store = stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AugAssign;
+      const ValueId stored = is_store ? context.facts.value(module_id, ir::AssignedOf(stmt)) : ValueId::None();
+      if (!stored || !(CountsRanks(context, stored) || context.facts.values_store.axes(stored).has(knowledge::Axis::Chance))) continue;
+      const auto add = [&](ir::ExprId target) {
+        if (module[target].kind == ir::ExprKind::Attribute) stores_.push_back({module_id, ir::AttrOf(module[target])});
+      };
+      if (stmt.kind == ir::StmtKind::AugAssign) {
+        add(ir::ExprId{stmt.a});
+      } else {
+        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) add(target);
+      }
+    }
+  }
+}
+
+bool StoredSeeds::DiffersByRank(ir::ModuleId module, ValueId seed) {
+  return context_.values.AnyPart(seed, [&](ValueId part) {
+    const variation::Value& value = context_.facts.values_store[part];
+    if (value.kind != variation::ValueKind::Derived || value.kid_count != 1) return false;
+    const base::NameId field = context_.facts.values_store.OperationOf(value);
+    return field && std::ranges::any_of(stores_, [&](const Store& store) { return store.field == field && calls_.IsOneProgram(module, store.module); });
+  });
+}
+
 }  // namespace allranks::rules

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "rules/program_calls.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -21,5 +22,21 @@ std::vector<SeedPlace> SeedPlaces(const Context& context);
 bool IsSeededAlike(const Context& context, ir::ModuleId module, std::string_view draw);
 // Whether ranks seed differently by the number of a rank, whichever it is.
 bool CountsRanks(const Context& context, variation::ValueId seed);
+// Fields of options (`args.seed`) into which a program stores what differs between ranks: `args.seed += rank`, or a number that each draws.
+class StoredSeeds {
+ public:
+  explicit StoredSeeds(const Context& context);
+  // Whether a seed, used in `module`, is such a field, or made of one.
+  bool DiffersByRank(ir::ModuleId module, variation::ValueId seed);
+
+ private:
+  struct Store {
+    ir::ModuleId module;
+    base::NameId field;
+  };
+  const Context& context_;
+  ProgramCalls calls_;
+  std::vector<Store> stores_;
+};
 
 }  // namespace allranks::rules

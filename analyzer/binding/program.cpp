@@ -58,7 +58,9 @@ Target Program::Lookup(ModuleId module, NameId name, int steps_left) const {
   for (const ModuleId star : stars[module.index]) {
     // Only what the module binds itself or takes over by name: chains of stars are bounded by the steps left.
     const Target target = star == module ? Target{} : Lookup(star, name, std::min(steps_left - 1, 3));
-    if (target.kind != TargetKind::None && target.kind != TargetKind::Module) return target;
+    // Of the modules below a package those that it has imported.
+    const bool is_bound = target.kind != TargetKind::Module || top_level[star.index].contains(name);
+    if (target.kind != TargetKind::None && is_bound) return target;
   }
   if (infos[module].is_package) {
     const std::string submodule = infos[module].dotted + "." + std::string(text(name));

@@ -34,6 +34,7 @@ LauncherTable ReadLauncher(const toml::table& table) {
                          .is_complete = BoolIn(table, "complete"),
                          .is_job = BoolIn(table, "job", true),
                          .is_of_node = BoolIn(table, "of_node"),
+                         .ends_others = TextIn(table, "ends_others"),
                          .detaches = BoolIn(table, "detaches"),
                          .options = {}};
   const auto add_plain = [&](std::string_view key, std::string_view takes) {

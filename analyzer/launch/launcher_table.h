@@ -35,6 +35,7 @@ struct LauncherTable {
   bool is_complete = false;           // an option that is not here does not exist
   bool is_job = true;                 // it starts the processes of a job; otherwise it only hands on (env, nohup, bash)
   bool is_of_node = false;            // each node runs it for its own ranks, and they have to find one another
+  std::string ends_others;            // when one process ends with an error: those of its "node", of the "job"; empty: none
   bool detaches = false;              // what it starts runs beside what comes behind it (tmux)
   std::vector<OptionEntry> options;
 };

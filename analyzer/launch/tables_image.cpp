@@ -59,8 +59,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<LauncherTable> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, is_of_node, detaches, options] = it;
-  visit(name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, is_of_node, detaches, options);
+  auto& [name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, is_of_node, ends_others, detaches, options] = it;
+  visit(name, commands, source, since, starts, underscores, abbreviates, is_complete, is_job, is_of_node, ends_others, detaches, options);
 }
 
 template <Is<VariableEntry> T, class Visit>

@@ -580,6 +580,10 @@ bool Launch::IsOnOneNode(ir::ModuleId module) const {
   return !own.empty() && std::ranges::all_of(own, [&](uint32_t line) { return lines_[line].nodes == 1; });
 }
 
+bool Launch::LeavesOthers(ir::ModuleId module) const {
+  return std::ranges::any_of(lines_for_[module.index], [&](uint32_t line) { return lines_[line].leaves_others; });
+}
+
 int64_t Launch::RanksFor(ir::ModuleId module) const {
   const std::vector<uint32_t>& own = lines_for_[module.index];
   if (own.empty()) return 0;

@@ -32,6 +32,7 @@ struct LaunchLine {
   std::string configuration;  // the file that it is, if it is one
   bool has_one_device = false; // one process that sees one device: the machine has no more, or a launcher of one process is given it
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
+  bool leaves_others = false;  // where a rank ends with an error, its launcher lets others go on
   int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said
   int64_t ranks = 0;          // that it starts on all of them; 0: that is not said, or is left to whoever starts it
   source::Span place = {};    // where its launcher stands

@@ -36,6 +36,8 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     if (program_.text(arg.keyword) == "dest" && !text.empty()) name = text;
     if (program_.text(arg.keyword) == "default") declaration.usual = value;
     if (program_.text(arg.keyword) == "choices") declaration.choices = value;
+    if (program_.text(arg.keyword) == "action") declaration.is_on = declaration.is_on || text == "store_false";
+    if (program_.text(arg.keyword) == "required") declaration.is_on = declaration.is_on || !values_.IsFalse(value);
   }
   if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
 }
@@ -109,6 +111,18 @@ bool LaunchedOptions::Allows(const Declaration& declaration, ValueId wanted) con
   const auto choices = store.Kids(declaration.choices);
   if (!std::ranges::all_of(choices, is_text) || std::ranges::count(choices, wanted) > 0) return true;
   return declaration.usual && !values_.IsNone(declaration.usual) && (!is_text(declaration.usual) || declaration.usual == wanted);
+}
+
+bool LaunchedOptions::IsNeverGiven(ir::ModuleId module, ValueId value) const {
+  if (!value) return false;
+  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
+  const auto is_off = [&](const Declaration& each) { return each.usual ? values_.IsNone(each.usual) || values_.IsFalse(each.usual) : !each.is_on; };
+  if (declarations.empty() || !std::ranges::all_of(declarations, is_off)) return false;
+  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
+  const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
+  return !lines.empty() && std::ranges::none_of(lines, [&](const LaunchLine* line) {
+    return std::ranges::any_of(line->options, [&](const GivenOption& given) { return base::OptionAttribute(given.name) == name; });
+  });
 }
 
 bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t number) const {

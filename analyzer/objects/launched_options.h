@@ -35,6 +35,9 @@ class LaunchedOptions {
     return IsAlways(module, value, number, also, 0);
   }
 
+  // Whether it is an option that is None or off where it is not given, of a program that lines start, and none of them gives it.
+  bool IsNeverGiven(ir::ModuleId module, ValueId value) const;
+
   // Whether a value, used in `module`, is an option of the programs that the module is part of, and whether such an option can
   // be `wanted`: not if all declarations list what it may be (`choices`) and neither list nor default has that.
   bool IsOption(ir::ModuleId module, ValueId value) const;
@@ -64,6 +67,7 @@ class LaunchedOptions {
     ir::ModuleId module;
     ValueId usual;    // none: it has no default
     ValueId choices;  // none: it takes any text
+    bool is_on = false;  // without a default: it has a value all the same, or has to be given
   };
   std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
   bool Allows(const Declaration& declaration, ValueId wanted) const;

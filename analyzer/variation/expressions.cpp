@@ -315,6 +315,9 @@ ValueId FunctionEvaluator::DictionaryOfFew(const ir::Expr& expr) {
 ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   if (const ValueId dictionary = DictionaryOfFew(expr)) return dictionary;
   if (const ValueId list = ListOfFew(expr)) return list;
+  // A set of what a set holds is the same in whatever order that is gone through.
+  const bool is_set = static_cast<ir::ComprehensionKind>(expr.op) == ir::ComprehensionKind::Set;
+  const bool ignored = is_set && iterations_.IgnoreOrder(true);
   const size_t extra_size = env_.extra.size();
   const size_t loops_outside = going_through_.size();
   std::vector<ValueId> count;
@@ -339,6 +342,7 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
     }
   }
   const ValueId element = Eval(ir::OperandOf(expr));
+  if (is_set) iterations_.IgnoreOrder(ignored);
   env_.extra.resize(extra_size);
   going_through_.resize(loops_outside);
   const ValueId condition = store_.And(taken);

@@ -78,6 +78,22 @@ int64_t NodesOf(const launch::Job& job) {
   return agent.launcher->is_job && agent.launcher->name != "srun" ? 0 : NodesOfStep(job);
 }
 
+// `--kill-on-bad-exit`, `-K 1`, `--kill-on-bad-exit=0`.
+bool IsToldToEndOthers(const launch::Layer& layer) {
+  const launch::Option* option = layer.Find("ends_others");
+  return option != nullptr && option->value.Number() != 0;
+}
+
+// When a rank ends with an error: each node has a launcher that ends its own, or the scheduler starts the ranks and goes on with the others.
+bool LeavesOthers(const launch::Job& job) {
+  const bool ends_job = std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->ends_others == "job" || IsToldToEndOthers(layer); });
+  const launch::Setting* setting = job.Env("SLURM_KILL_BAD_EXIT");
+  if (ends_job || (setting != nullptr && setting->value.Number() != 0)) return false;
+  const auto agent = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
+  if (agent == job.layers.rend()) return false;
+  return agent->launcher->ends_others == "node" ? NodesOf(job) > 1 : agent->launcher->name == "srun";
+}
+
 constexpr int64_t kMostRanks = 1 << 20;
 
 // A number that is written in the file; 0: none is, or whoever starts the job may choose another one.
@@ -242,14 +258,14 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     NoteConfig(job, folder, path.empty() ? std::nullopt : std::optional(lines.size()));
     if (path.empty()) {
       if (starts_ranks && MayBeOfProject(job)) {
-        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .options = OptionsOf(job),
+        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .leaves_others = LeavesOthers(job), .options = OptionsOf(job),
                          .unknown_below = ReachOf(folder), .unknown_name = KnownNameOf(job)});
       }
       continue;
     }
     const bool has_one_device = is_job_of_one ? SeesOneDevice(job) : !StartsRanks(job) && HasOneDevice(job);
     lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device,
-                     .strategy = StrategyOf(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}, .unknown_name = {}});
+                     .strategy = StrategyOf(job), .leaves_others = LeavesOthers(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}, .unknown_name = {}});
   }
 }
 

@@ -72,8 +72,11 @@ class Reader {
   }
 
  private:
-  // Rules ask which PyTorch it is only of some jobs.
+  // Rules ask which PyTorch it is only of some jobs, and of loaders with workers.
   bool AsksForVersions() const {
+    for (uint32_t i = 0; i < parsed_.files.size(); ++i) {
+      if (parsed_.files[source::FileId{i}].text.find("num_workers") != std::string::npos) return true;
+    }
     const launch::VariableNames& names = launches_.tables.variable_names();
     return std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& file) {
       return std::ranges::any_of(file.jobs, [&](const launch::Job& job) {

@@ -2,6 +2,7 @@
 
 #include "analyzer/objects/process_starts.h"
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/failed_rank.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -155,8 +156,10 @@ class QuietExits {
 void CheckExceptionPathCollective(const Context& context, FindingSink& sink) {
   QuietEnds(context, sink).Run();
   QuietExits(context, sink).Run();
+  const std::vector<source::Span> handlers = ReportFailedRanks(context, kAR107, sink);
   for (const traces::Difference& difference : context.differences.each) {
-    if (difference.kind != traces::DifferenceKind::Handler) continue;
+    const bool is_reported = std::ranges::any_of(handlers, [&](const source::Span& each) { return each.file == difference.place.file && each.begin == difference.place.begin; });
+    if (difference.kind != traces::DifferenceKind::Handler || is_reported) continue;
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
     // one in the handler.
     findings::Text message = {
@@ -183,6 +186,9 @@ extern const Rule ExceptionPathCollective = {
 A handler that swallows an error and goes on, around work that can fail on one rank alone (forward,
 data loading, memory, files), where the `try` body, the handler, or what the handler skips contains
 a collective. `with contextlib.suppress(RuntimeError)` is such a handler.
+
+Also a handler of any error around the whole training that only logs it, so that the process ends with
+status 0; and a `finally` there in which a rank waits for the others (`dist.barrier()`).
 
 Also a handler that exits with status 0 (`sys.exit(0)`) where a rank could not read a file of its own, and
 the others communicate afterwards. And a decorator that logs errors and swallows them (`@logger.catch` of
@@ -241,8 +247,8 @@ for batch in loader:
 * The handler is for something that befalls all ranks alike, such as an import that fails.
 
 That the work fails on one rank alone is an assumption, and on unknown code two of eight such findings
-were right: they are *possible*. Decorators, and exits where a rank cannot read its own file, are reported at
-default settings.
+were right: they are *possible*. Decorators, handlers around the whole training, waits in `finally`, and exits
+where a rank cannot read its own file, are reported at default settings.
 
 ## Fix
 

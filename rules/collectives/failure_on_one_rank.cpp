@@ -6,6 +6,7 @@
 #include "analyzer/objects/meetings.h"
 #include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
+#include "rules/program_calls.h"
 
 namespace allranks::rules {
 namespace {
@@ -149,8 +150,17 @@ class Failures {
     if (meeting->parted.expr != site.expr) AddLabel(finding, SpanOf(context_, meeting->parted), LabelRole::Call, {"called here", {}});
     const ir::ModuleId waiting = context_.program.funcs[meeting->function].module;
     AddLabel(finding, HeadOf(context_, waiting, meeting->stmt), LabelRole::Victim, {"the other ranks wait here", {}});
+    if (!AreOthersLeft(context_.program.funcs[site.function].module)) {
+      findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::LauncherLeaves));
+    }
     finding.help = {"let all ranks know before they act: reduce or broadcast a flag, then raise on all of them", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // torchrun, Accelerate and mpirun end the others of a node at once. Slurm does not, nor does anybody on another node.
+  bool AreOthersLeft(ir::ModuleId module) {
+    return context_.facts.job.nodes > 1 || context_.launch.LeavesOthers(module) ||
+           calls_.FindIf(module, [](const KnownCall& call) { return call.entry->Has(knowledge::Role::LeavesOthers); }) != nullptr;
   }
 
   // On every way to the place something expects it, and goes on.
@@ -192,6 +202,7 @@ class Failures {
   traces::World world_ = objects::SmallJob(context_.facts.job);
   objects::Meetings meetings_;
   objects::ProcessStarts starts_{context_.program, context_.facts, context_.index};
+  ProgramCalls calls_{context_};
   std::set<std::pair<uint32_t, uint32_t>> reported_;
   std::set<std::pair<uint32_t, uint32_t>> ways_;  // file in which ranks part, and where they meet
 };
@@ -226,11 +237,14 @@ ranks:
 ## Why it hurts
 
 The rank that fails prints its error and ends. The others know nothing of it: they enter the
-next collective and wait there. `torchrun` stops the ranks of its own node within seconds, and
-those of other nodes later or not at all; other launchers, and Slurm without
-`--kill-on-bad-exit`, leave them until the watchdog ends them with `Watchdog caught collective
+next collective and wait there. `torchrun` and Accelerate stop the ranks of their own node within
+seconds, and those of other nodes not at all; Slurm without `--kill-on-bad-exit`, and submitit,
+which starts tasks so, leave them until the watchdog ends them with `Watchdog caught collective
 operation timeout`. Hours of booked GPUs are lost, and the log is full of timeouts in which the
 one line that says what was wrong is hard to find.
+
+Where nothing shows that the program is started so, the finding assumes it (`launcher-leaves`), and is
+*possible*, hidden by default.
 
 ## Wrong
 
@@ -273,7 +287,7 @@ if not finite.item():
   up on the first run and on all ranks.
 * All that decides is the rank, so that it always ends.
 
-It is *possible*, and hidden by default, where settings alone decide, beside the rank: they are wrong in the
+It is *possible* as well where settings alone decide, beside the rank: they are wrong in the
 first run already.
 
 ## Fix

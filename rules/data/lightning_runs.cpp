@@ -20,12 +20,11 @@ constexpr std::string_view kModule = "lightning.pytorch.LightningModule";
 
 LightningRuns::LightningRuns(const Context& context)
     : context_(context), trainers_(context.program, context.knowledge, context.facts, context.index, context.settings) {
-  ProgramCalls calls(context);
   for (const KnownCall& run : objects::FindLightningCalls(context.program, context.index).runs) {
     if (context.program.text(run.entry->name) != kFit) continue;
     const ir::ModuleId module = context.program.funcs[run.function].module;
     const auto makes = [&](const objects::LightningTrainer& trainer) {
-      return calls.IsOneProgram(module, context.program.funcs[trainer.function].module) && MayHaveRanks(trainer);
+      return calls_.IsOneProgram(module, context.program.funcs[trainer.function].module) && MayHaveRanks(trainer);
     };
     if (std::ranges::any_of(trainers_.all(), makes)) fits_.push_back(run);
   }
@@ -62,6 +61,12 @@ std::vector<binding::ClassId> LightningRuns::ModulesOf(const KnownCall& fit) con
     if (context_.values[leaf].kind == ValueKind::Instance) classes.push_back(context_.values[leaf].class_id());
   }
   return classes;
+}
+
+bool LightningRuns::MayBeOfSettings(const KnownCall& fit) {
+  return calls_.FindIf(context_.program.funcs[fit.function].module, [](const KnownCall& call) {
+    return call.entry->Has(knowledge::Role::Builds) || call.entry->Has(knowledge::Role::LoadsUnseen);
+  }) != nullptr;
 }
 
 bool LightningRuns::Trains(const KnownCall& fit, binding::ClassId owner) const {

@@ -105,12 +105,12 @@ class EqualWorkers {
   }
 
   // One number on all ranks, as far as can be seen.
-  bool IsAlike(const SeedPlace& place) const {
+  bool IsAlike(const SeedPlace& place) {
     const KnownCall* call = context_.index.KnownCallAt(place.site);
     if (call != nullptr && IsGiven(context_.index.Arg(*call, "workers"))) return false;
     if (call != nullptr && context_.index.Arg(*call, "device_specific")) return false;
     const bool varies = context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
-    return !varies && !CountsRanks(context_, place.seed);
+    return !varies && !CountsRanks(context_, place.seed) && !stored_.DiffersByRank(ModuleOf(place.site), place.seed);
   }
 
   bool IsGiven(ValueId option) const { return option && !context_.values.IsFalse(option); }
@@ -144,8 +144,8 @@ class EqualWorkers {
       if (!init || !HasWorkers(loop.loader) || !IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
       Site seed;
       if (worker_seeds_.Of(init, seed) != WorkerSeed::OneForAll) continue;
-      const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
-      if (draw == nullptr || !worker_seeds_.ReachesDraw(seed, NameOf(draw->site))) continue;
+      const Draw* draw = SeededDrawOf(loop, seed, WorkerSeed::OneForAll);
+      if (draw == nullptr) continue;
       if (seeded.insert(seed.function.index).second) ReportOneSeed(seed, *draw, loop);
     }
   }
@@ -158,12 +158,26 @@ class EqualWorkers {
       if (!init || !context_.loading.IsDealtOut(loop.loader) || !context_.training.TrainsOn(loop)) continue;
       Site seed;
       if (worker_seeds_.Of(init, seed) != WorkerSeed::OfWorker) continue;
-      const Draw* draw = DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
+      const Draw* draw = SeededDrawOf(loop, seed, WorkerSeed::OfWorker);
       if (draw == nullptr || !seeded.insert(seed.function.index).second) continue;
       findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
       AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Call, {"drawn for each sample", {}});
       sink_.push_back(std::move(finding));
     }
+  }
+
+  // Of the generators that workers are so seeded for.
+  const Draw* SeededDrawOf(const objects::LoaderLoop& loop, const Site& seed, WorkerSeed kind) {
+    return DrawOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)), [&](const Draw& draw) { return worker_seeds_.ReachesDraw(seed, kind, NameOf(draw.site)); });
+  }
+
+  // Of generators that a loader seeds from torch's, or that each rank has seeded alike before its workers were forked.
+  const Draw* DrawAlikeOf(ValueId loader, const std::vector<ir::ModuleId>& files) {
+    return DrawOf(loader, files, [&](const Draw& draw) {
+      const std::string_view name = NameOf(draw.site);
+      const ir::ModuleId file = ModuleOf(draw.site);
+      return !name.starts_with("numpy.") || !worker_seeds_.KeepsNumPy(file) || IsSeededAlike(context_, file, name);
+    });
   }
 
   std::string_view NameOf(const Site& site) const {
@@ -188,7 +202,7 @@ class EqualWorkers {
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       if (std::ranges::count(files, ModuleOf(loop.iterable)) == 0 || !context_.training.TrainsOn(loop)) continue;
       if (!HasWorkersAlike(loop.loader) || !IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop.iterable)) continue;
-      const Draw* draw = DrawOf(loop.loader, files);
+      const Draw* draw = DrawAlikeOf(loop.loader, files);
       if (draw == nullptr) continue;
       reported_.push_back(ModuleOf(seed.site));
       return Report(seed, *draw, loop.iterable);
@@ -199,14 +213,14 @@ class EqualWorkers {
   // Lightning goes over the loader and deals it out.
   void VisitFit(const SeedPlace& seed, const KnownCall& fit) {
     if (SeedsWorkersByRank(seed.site)) return;
-    const bool is_open = !lightning_.KnowsModule(fit);
+    const bool is_open = !lightning_.KnowsModule(fit) && lightning_.MayBeOfSettings(fit);
     for (const KnownCall& made : context_.loading.made_loaders()) {
       const ir::ModuleId file = ModuleOf({made.function, made.expr});
       const bool is_of_program = calls_.IsOneProgram(ModuleOf(seed.site), file);
       const bool may_be_used = is_of_program || (is_open && !objects::IsTestFile(context_.program, file) && !IsSeededByRank({made.function, made.expr}));
       if (!may_be_used || !sampling_.IsForTraining(made)) continue;
       const ValueId loader = context_.loading.ValueOf(made);
-      const Draw* draw = HasWorkersAlike(loader) ? DrawOf(loader, calls_.FilesOf(file)) : nullptr;
+      const Draw* draw = HasWorkersAlike(loader) ? DrawAlikeOf(loader, calls_.FilesOf(file)) : nullptr;
       if (draw == nullptr) continue;
       reported_.push_back(ModuleOf(seed.site));
       return Report(seed, *draw, {made.function, made.expr}, !is_of_program);
@@ -307,7 +321,8 @@ class EqualWorkers {
     return !count || *count != 0;
   }
 
-  const Draw* DrawOf(ValueId loader, const std::vector<ir::ModuleId>& files) const {
+  template <class Wanted>
+  const Draw* DrawOf(ValueId loader, const std::vector<ir::ModuleId>& files, Wanted wanted) const {
     const ValueId data_set = context_.values.MadeWith(loader, "dataset");
     const ValueId collate = context_.values.MadeWith(loader, "collate_fn");
     if (!data_set && !collate) return nullptr;
@@ -325,7 +340,7 @@ class EqualWorkers {
     const auto draw = std::ranges::find_if(draws_, [&](const Draw& each) {
       const bool is_held = (each.maker && makers.contains(each.maker.index)) || (each.transform && transforms.contains(each.transform)) ||
                            (each.function && held.functions.contains(each.function.index));
-      return is_held && std::ranges::count(files, ModuleOf(each.site)) > 0;
+      return is_held && std::ranges::count(files, ModuleOf(each.site)) > 0 && wanted(each);
     });
     return draw == draws_.end() ? nullptr : &*draw;
   }
@@ -384,6 +399,7 @@ class EqualWorkers {
   FindingSink& sink_;
   ProgramCalls calls_;
   objects::JobRuns runs_;
+  StoredSeeds stored_{context_};
   WorkerSeeds worker_seeds_;
   LightningRuns lightning_;
   objects::LightningSampling sampling_;
@@ -415,7 +431,8 @@ the rank, and trains on a loader with workers whose data set draws random number
 makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's, and the seed may stand
 at the top of a file that each process imports which the program starts. Also workers that are seeded by
 their number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`),
-and workers that a `worker_init_fn` gives one number, the same in all of them.
+also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is the
+same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them.
 
 ## Why it hurts
 
@@ -448,6 +465,9 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
   that cannot be read. Where it draws only if an argument asks for it that no call here passes, the
   finding is *possible*.
 * Nothing deals the data out to the ranks.
+* The program stores another number on each rank into the option that it seeds with (`args.seed += rank`).
+* NumPy draws, PyTorch is pinned to a release before 1.9, whose loaders do not seed it, and the program does not seed
+  it alike.
 
 ## Fix
 

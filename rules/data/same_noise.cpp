@@ -69,10 +69,11 @@ class SameNoise {
   }
 
   // One number on all ranks, as far as can be seen: callers' arguments included.
-  bool IsAlike(const SeedPlace& place) const {
+  bool IsAlike(const SeedPlace& place) {
     const KnownCall* call = context_.index.KnownCallAt(place.helper);
     const bool is_by_device = call != nullptr && context_.index.Arg(*call, "device_specific");
-    return !is_by_device && !context_.values.IsNone(place.seed) && !VariesByRank(place.seed);
+    return !is_by_device && !context_.values.IsNone(place.seed) && !VariesByRank(place.seed) &&
+           !stored_.DiffersByRank(ModuleOf(place.site), place.seed);
   }
 
 
@@ -187,7 +188,7 @@ class SameNoise {
     return Nearest([&](const KnownCall& draw) {
       const ir::ModuleId file = ModuleOf({draw.function, draw.expr});
       const bool is_of_program = calls_.IsOneProgram(ModuleOf(place.site), file);
-      if (!is_of_program && (lightning_.KnowsModule(fit) || IsSeededByRank(file))) return SIZE_MAX;
+      if (!is_of_program && (lightning_.KnowsModule(fit) || IsSeededByRank(file) || !lightning_.MayBeOfSettings(fit))) return SIZE_MAX;
       size_t calls = SIZE_MAX;
       ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
         if (!lightning_.IsStep(way.front().function, fit) || AsksForWhatIsNone(way)) return false;
@@ -338,6 +339,7 @@ class SameNoise {
   FindingSink& sink_;
   ProgramCalls calls_;
   LightningRuns lightning_;
+  StoredSeeds stored_{context_};
   objects::JobRuns runs_;
   objects::Ways ways_;
   std::vector<SeedPlace> places_;  // those of helpers at their callers

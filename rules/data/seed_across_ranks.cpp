@@ -3,7 +3,9 @@
 
 #include "rules/data/own_orders.h"
 #include "rules/data/reseeding.h"
+#include "rules/data/same_generators.h"
 #include "rules/data/same_noise.h"
+#include "rules/data/shared_state.h"
 #include "rules/finding_parts.h"
 #include "rules/scenario_witness.h"
 #include "rules/source_edits.h"
@@ -59,6 +61,8 @@ void CheckSamplers(const Context& context, FindingSink& sink) {
 void CheckSeedAcrossRanks(const Context& context, FindingSink& sink) {
   CheckSamplers(context, sink);
   CheckSameNoise(context, kAR308, sink);
+  CheckSameGenerators(context, kAR308, sink);
+  CheckSharedState(context, kAR308, sink);
   CheckOwnOrders(context, kAR308, sink);
   CheckReseeding(context, kAR308, sink);
 }
@@ -91,6 +95,9 @@ extern const Rule SeedAcrossRanks = {
   (`if self.training:`) is only *possible*.
 * A training loop that seeds alike on all ranks in each round, in a function that gave each rank a seed of
   its own before.
+* A `torch.Generator` that is seeded alike on all ranks before a loop over the rank's share of the data, and that
+  each round draws from.
+* The state of a generator that one rank has saved and all ranks put back, where each had its own.
 
 ## Why it hurts
 
@@ -132,6 +139,9 @@ sampler = DistributedSampler(dataset, seed=args.seed)
 * The Trainer's model is spread over all devices of one process (`device_map="auto"`), and no line of the
   repository starts ranks of it.
 * The seed holds for a while only (`with torch.random.fork_rng():`).
+* The program stores another number on each rank into the option that it seeds with (`args.seed += rank`).
+* A generator is seeded anew in each round, which is meant to give all rounds the same numbers, or makes an order of
+  the data, which has to agree.
 * The seed, or what was drawn, was sent to all ranks by a collective.
 
 ## Fix

@@ -126,6 +126,14 @@ class Seeds {
            });
   }
 
+  // `if args.multiprocessing_distributed:`, which no command of the project asks for: these start each rank by themselves.
+  bool IsStartedByOption(const Site& start) const {
+    return std::ranges::any_of(context_.reach.Guards(start), [&](const objects::Guard& guard) {
+      const ir::ModuleId module = context_.program.funcs[guard.function].module;
+      return guard.holds && context_.options.IsNeverGiven(module, context_.facts.value(module, guard.test));
+    });
+  }
+
   void Report(const Site& seed, const ProcessStart& start) {
     const std::string name = context_.program.FunctionName(start.started);
     Finding finding = FindingAt(context_, kAR311, Severity::Warning, Confidence::Likely, seed,
@@ -134,6 +142,7 @@ class Seeds {
                                  {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"before there are any ranks", {}});
     AddLabel(finding, SpanOf(context_, start.site), LabelRole::Why, {"each rank starts as a new process here", {}});
+    if (IsStartedByOption(start.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     finding.help = {"seed at the beginning of `{}`", {name}};
     sink_.push_back(std::move(finding));
   }
@@ -191,7 +200,8 @@ def worker(rank, args):
 * The parent draws random numbers or makes weights itself behind the seed.
 * The started function neither trains nor makes weights nor draws a random number.
 * The processes are forked: they go on from the state of their parent.
-* A launcher starts the ranks, so that each of them runs the whole script.
+* A launcher starts the ranks, so that each of them runs the whole script. Where the program spawns them only by an
+  option that no command of the project gives (`--multiprocessing-distributed`), the finding is *possible*.
 
 ## Fix
 

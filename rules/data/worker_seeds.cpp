@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/launch/job.h"
 #include "analyzer/objects/rank_words.h"
 #include "rules/finding_parts.h"
 
@@ -45,7 +46,7 @@ WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
     if (call.function != functions[0] || !call.entry->Has(knowledge::Role::Seed)) continue;
     const ValueId number = SeedOf(context_, call);
     if (!number || CountsRanks(number)) return WorkerSeed::Unknown;
-    const WorkerSeed kind = KindOf(number, functions[0]);
+    const WorkerSeed kind = KindOf(call, number);
     if (kind == WorkerSeed::Unknown) return kind;
     if (kind == WorkerSeed::OfLoader) {
       found = found == WorkerSeed::Unknown ? kind : found;
@@ -57,8 +58,10 @@ WorkerSeed WorkerSeeds::Of(ValueId worker_init_fn, Site& seed) const {
   return found;
 }
 
-WorkerSeed WorkerSeeds::KindOf(ValueId number, FuncId function) const {
+WorkerSeed WorkerSeeds::KindOf(const KnownCall& call, ValueId number) const {
+  const FuncId function = call.function;
   if (IsOfLoader(number)) return WorkerSeed::OfLoader;
+  if (CountsFromState(call) && !KeepsNumPy(context_.program.funcs[function].module)) return WorkerSeed::OfWorker;
   const bool has_number = context_.values.AnyPart(number, [&](ValueId part) {
     return context_.values[part].kind == ValueKind::Param && context_.values[part].function() == function;
   });
@@ -79,12 +82,19 @@ bool WorkerSeeds::IsOneNumber(ValueId seed, FuncId function, int depth) const {
   });
 }
 
-bool WorkerSeeds::ReachesDraw(const Site& seed, std::string_view draw) const {
+bool WorkerSeeds::KeepsNumPy(ir::ModuleId module) const {
+  constexpr launch::Version kSeedsNumPy{1, 9};
+  const std::string& path = context_.program.infos[module].path;
+  const auto is_before = [&](const std::optional<launch::Version>& torch) { return torch && *torch < kSeedsNumPy; };
+  return is_before(context_.launches.pins.NewestFor(path)) || is_before(context_.launches.pins.NamedFor(path));
+}
+
+bool WorkerSeeds::ReachesDraw(const Site& seed, WorkerSeed kind, std::string_view draw) const {
   bool torch = false, numpy = false, python = false;
   for (const KnownCall& call : context_.index.known_calls()) {
     if (call.function != seed.function || !call.entry->Has(knowledge::Role::Seed)) continue;
     const ValueId number = SeedOf(context_, call);
-    if (!number || KindOf(number, call.function) != WorkerSeed::OneForAll) continue;
+    if (!number || KindOf(call, number) != kind) continue;
     const std::string_view name = context_.program.text(call.entry->name);
     // A helper of a library seeds all three.
     const bool is_own = name.starts_with("numpy.") || name.starts_with("random.") || name.starts_with("torch.");
@@ -117,6 +127,27 @@ bool WorkerSeeds::CountsRanks(ValueId seed) const {
 
 bool WorkerSeeds::IsOfLoader(ValueId seed) const {
   return context_.values.AnyPart(seed, [&](ValueId part) { return OperationOf(context_, part).ends_with("initial_seed"); });
+}
+
+// `np.random.get_state()[1][0] + number`: NumPy puts the same word there for whatever list of numbers it is seeded with, and loaders seed it
+// with such a list.
+bool WorkerSeeds::CountsFromState(const KnownCall& call) const {
+  const ir::ModuleId module_id = context_.program.funcs[call.function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  const ir::ExprId seed = context_.index.ArgExpr(call, "seed");
+  if (!seed || module[seed].kind != ir::ExprKind::Binary) return false;
+  const auto is_state = [&](ir::ExprId side) {
+    return module[side].kind == ir::ExprKind::Subscript && std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& other) {
+      return other.function == call.function && other.entry->Has(knowledge::Role::KeepRandomState) && module[other.expr].begin >= module[side].begin &&
+             module[other.expr].end <= module[side].end;
+    });
+  };
+  const auto is_number = [&](ir::ExprId side) {
+    const ValueId value = context_.facts.value(module_id, side);
+    return value && IsNumberOfWorker(value, call.function);
+  };
+  const ir::ExprId left = ir::LeftOf(module[seed]), right = ir::RightOf(module[seed]);
+  return (is_state(left) && is_number(right)) || (is_state(right) && is_number(left));
 }
 
 // The first parameter, with numbers added to it.

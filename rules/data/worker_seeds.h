@@ -21,14 +21,17 @@ class WorkerSeeds {
 
   // Of the function that a loader was given; `seed`: the call that seeds in it.
   WorkerSeed Of(variation::ValueId worker_init_fn, objects::Site& seed) const;
-  // Whether the function that comes to `seed` seeds the generator that `draw` uses: of torch, NumPy or Python; of a transform of a library
+  // Whether the function that comes to `seed` so seeds the generator that `draw` uses: of torch, NumPy or Python; of a transform of a library
   // it is not known which, so that all three must be.
-  bool ReachesDraw(const objects::Site& seed, std::string_view draw) const;
+  bool ReachesDraw(const objects::Site& seed, WorkerSeed kind, std::string_view draw) const;
+  // Whether a loader leaves NumPy in the state of the process that forked its workers, as PyTorch did before 1.9.
+  bool KeepsNumPy(ir::ModuleId module) const;
   // Whether a call seeds by the number of the worker that runs it (`random.seed(get_worker_info().id)`).
   bool IsOfWorkerInfo(const objects::KnownCall& call) const;
 
  private:
-  WorkerSeed KindOf(variation::ValueId number, variation::FuncId function) const;
+  WorkerSeed KindOf(const objects::KnownCall& call, variation::ValueId number) const;
+  bool CountsFromState(const objects::KnownCall& call) const;
   bool CountsRanks(variation::ValueId seed) const;
   bool IsOfLoader(variation::ValueId seed) const;
   bool IsNumberOfWorker(variation::ValueId seed, variation::FuncId function) const;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/binding/receiver.h"
+#include "analyzer/ir/walk.h"
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/program_calls.h"
