@@ -143,6 +143,17 @@ class Solver {
     return unseen;
   }
 
+  // By ModuleId: whether a program with it starts its ranks itself.
+  std::vector<bool> ProgramsThatStart() const {
+    const size_t count = program_.modules.size();
+    std::vector<bool> start(count);
+    for (uint32_t m = 0; m < count; ++m) {
+      if (only_tests_[m] || !StartsRanks(ir::ModuleId{m})) continue;
+      for (const ir::ModuleId near : neighbourhood_.Of(ir::ModuleId{m})) start[near.index] = true;
+    }
+    return start;
+  }
+
   // By FuncId: whether it makes a job itself and starts the processes for it.
   std::vector<bool> StartersOfJobs() const {
     constexpr LaunchSigns kBoth = kMakesJob | kStartsRanks;
@@ -587,6 +598,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   unmade_groups_ = solver.UnmadeGroups();
   unlaunched_ = solver.UnlaunchedPrograms();
   unseen_launches_ = solver.UnseenLaunches();
+  starts_itself_ = solver.ProgramsThatStart();
 }
 
 }  // namespace allranks::objects

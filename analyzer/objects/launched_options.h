@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,11 @@ class LaunchedOptions {
   bool IsAlways(ir::ModuleId module, ValueId value, int64_t number, const std::function<bool(ValueId)>& also) const {
     return IsAlways(module, value, number, also, 0);
   }
+
+  // Whether a value, used in `module`, is true in what a line starts, or equal to a text: an option that the line gives or leaves at its
+  // default. None: it is no option, or that is not known.
+  std::optional<bool> TruthIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const;
+  std::optional<std::string> TextIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const;
 
   // Whether a value, used in `module`, is an option of the programs that the module is part of, and whether such an option can
   // be `wanted`: not if all declarations list what it may be (`choices`) and neither list nor default has that.
@@ -64,9 +70,12 @@ class LaunchedOptions {
     ir::ModuleId module;
     ValueId usual;    // none: it has no default
     ValueId choices;  // none: it takes any text
+    bool is_switch_off = false;  // `action="store_false"`
   };
   std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
   bool Allows(const Declaration& declaration, ValueId wanted) const;
+  const GivenOption* GivenIn(const LaunchLine& line, ValueId value) const;
+  std::optional<bool> TruthOf(const Declaration& declaration) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

@@ -7,6 +7,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/first_process.h"
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/one_process_modes.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -25,6 +26,7 @@ class Downloads {
  public:
   Downloads(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
+        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options),
         first_(context.program, context.knowledge, context.index), neighbourhood_(context.program) {}
 
   void Run() {
@@ -46,7 +48,7 @@ class Downloads {
     const bool is_option = std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "download"; });
     if (IsOwnFolder(call)) return false;
     if (const variation::ValueId command = CommandOf(call)) return Fetches(command);
-    if (is_option) return MayBeTrue(context_.index.Arg(call, "download"));
+    if (is_option) return MayBeTrue(call);
     return context_.values.Str(context_.index.Arg(call, "source")) != "local";
   }
 
@@ -68,10 +70,17 @@ class Downloads {
     return std::ranges::any_of(kFetches, [&](std::string_view begin) { return text.starts_with(begin); });
   }
 
-  // Also where some caller says so.
-  bool MayBeTrue(variation::ValueId value) const {
-    const std::vector<variation::ValueId> leaves = context_.values.Leaves(value);
-    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); });
+  // Also where some caller says so, or the user may.
+  bool MayBeTrue(const KnownCall& call) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.index.Arg(call, "download"));
+    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); }) || IsLeftToUser(call);
+  }
+
+  // `download=args.download`
+  bool IsLeftToUser(const KnownCall& call) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.index.Arg(call, "download"));
+    return std::ranges::none_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); }) &&
+           std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.options.IsOption(context_.program.funcs[call.function].module, leaf); });
   }
 
   // Each rank has a folder of its own: one of its number, of chance or of its process.
@@ -92,6 +101,8 @@ class Downloads {
     if (!is_first) return AddLabel(sink_[told->second], span, LabelRole::Note, {"and here", {}});
     Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: on the first run, a rank "
                                        "may read what another is still writing", {}});
+    if (IsLeftToUser(call)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
+    if (modes_.AreMeantAt({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};
@@ -134,6 +145,7 @@ class Downloads {
   const Context& context_;
   FindingSink& sink_;
   objects::JobRuns runs_;
+  objects::OneProcessModes modes_;
   objects::FirstProcess first_;
   binding::Neighbourhood neighbourhood_;
   traces::World world_ = objects::SmallJob(context_.facts.job);

@@ -1,0 +1,77 @@
+#include "analyzer/objects/one_process_modes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "analyzer/objects/claims.h"
+
+namespace allranks::objects {
+
+using variation::ValueKind;
+
+OneProcessModes::OneProcessModes(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
+                                 const Reach& reach, const Launch& launch, const LaunchedOptions& options)
+    : program_(program), facts_(facts), index_(index), reach_(reach), launch_(launch), options_(options), neighbourhood_(program) {}
+
+bool OneProcessModes::AreMeantAt(std::span<const Site> way) const {
+  const ir::ModuleId module = program_.funcs[way.front().function].module;
+  if (launch_.StartsItself(module)) return false;
+  const std::vector<Site> sites = FromTheTop(way);
+  const auto leads = [&](const LaunchLine* line) { return LeadsTo(*line, sites); };
+  const std::vector<const LaunchLine*> for_ranks = launch_.LinesFor(module);
+  return std::ranges::none_of(for_ranks, leads) && std::ranges::any_of(LinesForOne(module), leads);
+}
+
+// With the calls above it, as far as each function has one.
+std::vector<Site> OneProcessModes::FromTheTop(std::span<const Site> way) const {
+  constexpr size_t kMostCalls = 16;
+  std::vector<Site> sites(way.begin(), way.end());
+  for (size_t i = 0; i < kMostCalls; ++i) {
+    const auto callers = index_.CallersOf(sites.front().function);
+    if (callers.size() != 1) break;
+    sites.insert(sites.begin(), callers[0]);
+  }
+  return sites;
+}
+
+// What may start any file tells nothing of one.
+std::vector<const LaunchLine*> OneProcessModes::LinesForOne(ir::ModuleId module) const {
+  const std::vector<ir::ModuleId> users = neighbourhood_.UsersOf(module);
+  std::vector<const LaunchLine*> lines;
+  for (const LaunchLine& line : launch_.lines()) {
+    const bool is_any = line.unknown_below && *line.unknown_below == kRootFolder;
+    if (line.starts_ranks || is_any || !line.configuration.empty()) continue;
+    if (std::ranges::any_of(users, [&](ir::ModuleId user) { return line.MayStart(program_.infos[user].path); })) lines.push_back(&line);
+  }
+  return lines;
+}
+
+bool OneProcessModes::LeadsTo(const LaunchLine& line, std::span<const Site> way) const {
+  for (size_t i = 0; i < way.size(); ++i) {
+    const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, way[i].function, index_.StatementOf(way[i]));
+    if (std::ranges::any_of(claims, [&](const Claim& claim) { return Fails(claim, line, way.first(i + 1)); })) return false;
+  }
+  return true;
+}
+
+// `way`: up to a place in the function of the claim.
+bool OneProcessModes::Fails(const Claim& claim, const LaunchLine& line, std::span<const Site> way) const {
+  ValueId value = claim.value;
+  while (value && facts_.values_store[value].kind == ValueKind::Param && way.size() > 1) {
+    const variation::Value& param = facts_.values_store[value];
+    way = way.first(way.size() - 1);
+    value = index_.PassedBy(way.back(), param.function(), param.param_index());
+  }
+  if (!value) return false;
+  const ir::ModuleId module = program_.funcs[way.back().function].module;
+  const std::optional<bool> truth = options_.TruthIn(line, module, value);
+  if (!claim.equals) return truth && *truth != claim.holds;
+  const variation::Value& constant = facts_.values_store[claim.equals];
+  if (constant.kind == ValueKind::None) return truth && *truth == claim.holds;
+  if (constant.kind != ValueKind::Str) return false;
+  const std::optional<std::string> text = options_.TextIn(line, module, value);
+  return text && (*text == program_.text(constant.name())) != claim.holds;
+}
+
+}  // namespace allranks::objects
