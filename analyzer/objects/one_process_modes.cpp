@@ -16,11 +16,16 @@ OneProcessModes::OneProcessModes(const binding::Program& program, const variatio
 
 bool OneProcessModes::AreMeantAt(std::span<const Site> way) const {
   const ir::ModuleId module = program_.funcs[way.front().function].module;
-  if (launch_.StartsItself(module)) return false;
   const std::vector<Site> sites = FromTheTop(way);
+  if (std::ranges::any_of(sites, [&](const Site& site) { return AreCallersForOne(site); })) return true;
+  if (launch_.StartsItself(module)) return false;
   const auto leads = [&](const LaunchLine* line) { return LeadsTo(*line, sites); };
   const std::vector<const LaunchLine*> for_ranks = launch_.LinesFor(module);
   return std::ranges::none_of(for_ranks, leads) && std::ranges::any_of(LinesForOne(module), leads);
+}
+
+bool OneProcessModes::IsLaunchUnseen(ir::ModuleId module) const {
+  return !launch_.lines().empty() && launch_.LinesFor(module).empty() && !launch_.StartsItself(module);
 }
 
 // With the calls above it, as far as each function has one.
@@ -45,6 +50,26 @@ std::vector<const LaunchLine*> OneProcessModes::LinesForOne(ir::ModuleId module)
     if (std::ranges::any_of(users, [&](ir::ModuleId user) { return line.MayStart(program_.infos[user].path); })) lines.push_back(&line);
   }
   return lines;
+}
+
+// `if prepare:`, where one process alone calls the function with `prepare=True`.
+bool OneProcessModes::AreCallersForOne(const Site& site) const {
+  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, site.function, index_.StatementOf(site));
+  return std::ranges::any_of(claims, [&](const Claim& claim) {
+    const variation::Value* param = claim.value ? &facts_.values_store[claim.value] : nullptr;
+    if (param == nullptr || param->kind != ValueKind::Param || claim.equals || !claim.holds || param->function() != site.function) return false;
+    bool has_other = false, has_one = false;
+    for (const Site& caller : index_.CallersOf(site.function)) {
+      const ValueId passed = index_.PassedBy(caller, site.function, param->param_index());
+      if (!passed || !IsConstant(facts_.values_store, passed)) return false;
+      const variation::Value& constant = facts_.values_store[passed];
+      const bool is_false = constant.kind == ValueKind::None || (constant.kind == ValueKind::Bool && *constant.integer() == 0);
+      if (is_false) has_other = true;
+      else if (launch_.Of(caller) != RunBy::OneProcess) return false;
+      else has_one = true;
+    }
+    return has_other && has_one;
+  });
 }
 
 bool OneProcessModes::LeadsTo(const LaunchLine& line, std::span<const Site> way) const {

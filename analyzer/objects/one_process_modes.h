@@ -6,6 +6,9 @@
 // (launched_options.h). A place is of such a mode if a command for one process leads there and no command that starts ranks does. Where none
 // starts ranks, and the program does not start them itself, all that lead there are for one process.
 //
+// So is a place to which only those callers lead that one process runs: others leave a parameter at what the test on the way does not let
+// through.
+//
 // Not sound where the options that matter stand in a variable of a shell script, or where people start the mode on ranks all the same.
 #pragma once
 
@@ -27,10 +30,13 @@ class OneProcessModes {
 
   // `way`: sites each of which calls the function of the next.
   bool AreMeantAt(std::span<const Site> way) const;
+  // Whether the project has commands, and none of them starts ranks of a program with this file, nor does such a program start them itself.
+  bool IsLaunchUnseen(ir::ModuleId module) const;
 
  private:
   std::vector<Site> FromTheTop(std::span<const Site> way) const;
   std::vector<const LaunchLine*> LinesForOne(ir::ModuleId module) const;
+  bool AreCallersForOne(const Site& site) const;
   bool LeadsTo(const LaunchLine& line, std::span<const Site> way) const;
   bool Fails(const Claim& claim, const LaunchLine& line, std::span<const Site> way) const;
 

@@ -35,7 +35,7 @@ class Downloads {
       if (!call.entry->Has(knowledge::Role::Download) || !IsAskedFor(call)) continue;
       const Site site{call.function, call.expr};
       const traces::RankSet ranks = context_.reach.Ranks(site, world_);
-      const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1});
+      const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1}) || IsOfCell(site);
       if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
       else fetched_first_.push_back(&call);
     }
@@ -87,8 +87,27 @@ class Downloads {
   bool IsOwnFolder(const KnownCall& call) const {
     return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
       const variation::ValueId folder = role.param ? context_.index.Arg(call, context_.program.text(role.param)) : variation::ValueId::None();
-      return folder && context_.values.AnyPart(folder, [&](variation::ValueId part) { return !context_.facts.values_store.axes(part).empty(); });
+      return folder && IsOwn(folder, 0);
     });
+  }
+
+  // Also where each caller hands over such a one.
+  bool IsOwn(variation::ValueId folder, int depth) const {
+    constexpr int kMostCalls = 4;
+    return folder && depth < kMostCalls && context_.values.AnyPart(folder, [&](variation::ValueId part) {
+      const variation::Value& node = context_.facts.values_store[part];
+      if (node.kind != variation::ValueKind::Param) return !node.axes.empty();
+      const auto callers = context_.index.CallersOf(node.function());
+      return !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
+        return IsOwn(context_.index.PassedBy(caller, node.function(), node.param_index()), depth + 1);
+      });
+    });
+  }
+
+  // A cell of a notebook runs in one process, and those that a function of the notebook starts come later.
+  bool IsOfCell(const Site& site) const {
+    const binding::Func& func = context_.program.funcs[site.function];
+    return func.function == ir::kTopLevel && context_.program.infos[func.module].path.ends_with(".ipynb");
   }
 
   void Visit(const KnownCall& call) {

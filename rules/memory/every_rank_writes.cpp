@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/objects/claims.h"
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/one_process_modes.h"
 #include "analyzer/objects/settings.h"
@@ -66,7 +67,8 @@ class Writers {
   bool AppendsTheSame(const FileUse& use) const {
     if (use.act != FileAct::WriteLog || !use.call->entry->Has(knowledge::Role::OpenFile) || content_.IsOneText(use)) return false;
     const std::vector<ValueId> written = content_.Of(use);
-    return !written.empty() && !IsInLoopOfItsOwn(use) && std::ranges::none_of(written, [&](ValueId value) { return Varies(value, use); });
+    const bool is_kept = std::ranges::any_of(context_.file_uses.WritesInto(use), [&](const Site& write) { return write.function != use.site().function; });
+    return !written.empty() && !is_kept && !IsInLoopOfItsOwn(use) && std::ranges::none_of(written, [&](ValueId value) { return Varies(value, use); });
   }
 
   // `for line in summary: file.write(line)` of lines that one rank has collected.
@@ -219,10 +221,8 @@ class Writers {
     const std::vector<Site> writes = context_.file_uses.WritesInto(use);
     sites.insert(sites.end(), writes.begin(), writes.end());
     return std::ranges::any_of(sites, [&](const Site& site) {
-      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
-        const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-        return test && context_.values.AnyPart(test, [&](ValueId part) { return IsOfGroup(context_.values[part]); });
-      });
+      const auto claims = objects::ClaimsBefore(context_.program, context_.facts, context_.reach, site.function, context_.index.StatementOf(site));
+      return std::ranges::any_of(claims, [&](const objects::Claim& claim) { return claim.equals && claim.holds && IsOfGroup(context_.values[claim.value]); });
     });
   }
 
@@ -239,7 +239,7 @@ class Writers {
     if (paths_.HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
     const bool is_export = std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit);
-    if (is_export || modes_.AreMeantAt(use.way)) assumed.Add(findings::Assumption::OwnJob);
+    if (is_export || modes_.AreMeantAt(use.way) || modes_.IsLaunchUnseen(FileOf(use))) assumed.Add(findings::Assumption::OwnJob);
     return assumed;
   }
 
