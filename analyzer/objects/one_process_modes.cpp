@@ -24,6 +24,14 @@ bool OneProcessModes::AreMeantAt(std::span<const Site> way) const {
   return std::ranges::none_of(for_ranks, leads) && std::ranges::any_of(LinesForOne(module), leads);
 }
 
+bool OneProcessModes::IsLeftOut(std::span<const Site> way) const {
+  const ir::ModuleId module = program_.funcs[way.front().function].module;
+  const std::vector<const LaunchLine*> for_ranks = launch_.LinesFor(module);
+  if (for_ranks.empty() || launch_.StartsItself(module)) return false;
+  const std::vector<Site> sites = FromTheTop(way);
+  return std::ranges::none_of(for_ranks, [&](const LaunchLine* line) { return LeadsTo(*line, sites); });
+}
+
 bool OneProcessModes::IsLaunchUnseen(ir::ModuleId module) const {
   return !launch_.lines().empty() && launch_.LinesFor(module).empty() && !launch_.StartsItself(module);
 }
@@ -90,6 +98,7 @@ bool OneProcessModes::Fails(const Claim& claim, const LaunchLine& line, std::spa
   }
   if (!value) return false;
   const ir::ModuleId module = program_.funcs[way.back().function].module;
+  if (const std::optional<bool> is_in = claim.equals ? std::nullopt : IsTextIn(value, line, module)) return *is_in != claim.holds;
   const std::optional<bool> truth = options_.TruthIn(line, module, value);
   if (!claim.equals) return truth && *truth != claim.holds;
   const variation::Value& constant = facts_.values_store[claim.equals];
@@ -97,6 +106,18 @@ bool OneProcessModes::Fails(const Claim& claim, const LaunchLine& line, std::spa
   if (constant.kind != ValueKind::Str) return false;
   const std::optional<std::string> text = options_.TextIn(line, module, value);
   return text && (*text == program_.text(constant.name())) != claim.holds;
+}
+
+// `"cifar" in args.data`
+std::optional<bool> OneProcessModes::IsTextIn(ValueId test, const LaunchLine& line, ir::ModuleId module) const {
+  const variation::Value& node = facts_.values_store[test];
+  if (node.kind != ValueKind::Compare) return std::nullopt;
+  const bool is_in = node.compare_op() == ir::CompareOp::In;
+  const auto kids = facts_.values_store.Kids(test);
+  if ((!is_in && node.compare_op() != ir::CompareOp::NotIn) || facts_.values_store[kids[0]].kind != ValueKind::Str) return std::nullopt;
+  const std::optional<std::string> text = options_.TextIn(line, module, kids[1]);
+  if (!text) return std::nullopt;
+  return (text->find(program_.text(facts_.values_store[kids[0]].name())) != std::string::npos) == is_in;
 }
 
 }  // namespace allranks::objects

@@ -12,6 +12,7 @@
 // Not sound where the options that matter stand in a variable of a shell script, or where people start the mode on ranks all the same.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,8 @@ class OneProcessModes {
 
   // `way`: sites each of which calls the function of the next.
   bool AreMeantAt(std::span<const Site> way) const;
+  // Whether commands start ranks of the program, and none of them leads to the place: it takes an option that all of them leave out.
+  bool IsLeftOut(std::span<const Site> way) const;
   // Whether the project has commands, and none of them starts ranks of a program with this file, nor does such a program start them itself.
   bool IsLaunchUnseen(ir::ModuleId module) const;
 
@@ -39,6 +42,7 @@ class OneProcessModes {
   bool AreCallersForOne(const Site& site) const;
   bool LeadsTo(const LaunchLine& line, std::span<const Site> way) const;
   bool Fails(const Claim& claim, const LaunchLine& line, std::span<const Site> way) const;
+  std::optional<bool> IsTextIn(ValueId test, const LaunchLine& line, ir::ModuleId module) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

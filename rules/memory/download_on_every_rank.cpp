@@ -32,8 +32,8 @@ class Downloads {
   void Run() {
     std::vector<const KnownCall*> shared;
     for (const KnownCall& call : context_.index.known_calls()) {
-      if (!call.entry->Has(knowledge::Role::Download) || !IsAskedFor(call)) continue;
       const Site site{call.function, call.expr};
+      if (!call.entry->Has(knowledge::Role::Download) || (!IsAskedFor(call) && !IsOfCell(site))) continue;
       const traces::RankSet ranks = context_.reach.Ranks(site, world_);
       const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1}) || IsOfCell(site);
       if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
@@ -104,7 +104,7 @@ class Downloads {
     });
   }
 
-  // A cell of a notebook runs in one process, and those that a function of the notebook starts come later.
+  // A cell of a notebook runs in one process, and those that a function of the notebook starts come later: what it fetched, or read, is there.
   bool IsOfCell(const Site& site) const {
     const binding::Func& func = context_.program.funcs[site.function];
     return func.function == ir::kTopLevel && context_.program.infos[func.module].path.ends_with(".ipynb");
@@ -122,6 +122,7 @@ class Downloads {
                                        "may read what another is still writing", {}});
     if (IsLeftToUser(call)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     if (modes_.AreMeantAt({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    if (modes_.IsLeftOut({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};

@@ -240,6 +240,7 @@ class Writers {
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
     const bool is_export = std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit);
     if (is_export || modes_.AreMeantAt(use.way) || modes_.IsLaunchUnseen(FileOf(use))) assumed.Add(findings::Assumption::OwnJob);
+    if (modes_.IsLeftOut(use.way)) assumed.Add(findings::Assumption::OptionSet);
     return assumed;
   }
 
