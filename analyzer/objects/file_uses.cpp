@@ -237,6 +237,38 @@ ValueId FileUses::PathOf(const KnownCall& call, const knowledge::RoleOf& role) c
   return program_.text(role.param) == "self" ? call.receiver : index_.Arg(call, program_.text(role.param));
 }
 
+namespace {
+
+// `self.file = open(path, "w")`: the field.
+base::NameId FieldOfOpened(const ir::Module& module, ir::StmtId id, ir::ExprId opened) {
+  if (!id || module[id].kind != ir::StmtKind::Assign || ir::AssignedOf(module[id]) != opened) return {};
+  const auto targets = ir::TargetsOf(module, module[id]);
+  const bool is_field = targets.size() == 1 && module[targets[0]].kind == ir::ExprKind::Attribute;
+  return is_field ? ir::AttrOf(module[targets[0]]) : base::NameId();
+}
+
+// The calls of methods on a field, and those that are given it, in the methods of a class.
+std::vector<Site> CallsWithField(const binding::Program& program, const ProgramIndex& index, FuncId method, base::NameId field) {
+  const ir::ModuleId module_id = program.funcs[method].module;
+  const ir::Module& module = program.modules[module_id];
+  const auto is_field = [&](ir::ExprId expr) { return module[expr].kind == ir::ExprKind::Attribute && ir::AttrOf(module[expr]) == field; };
+  std::vector<Site> calls;
+  for (const ir::ExprId call : index.ExprsOf(module_id, ir::ExprKind::Call)) {
+    const ir::StmtId stmt = index.tree(module_id).StatementOf(call);
+    const FuncId function = stmt ? index.FunctionOf(module_id, stmt) : FuncId::None();
+    if (!function || program.funcs[function].owner != program.funcs[method].owner) continue;
+    const ir::ExprId callee = ir::CalleeOf(module[call]);
+    const bool is_method = module[callee].kind == ir::ExprKind::Attribute && is_field(ir::ObjectOf(module[callee]));
+    const std::string_view name = is_method ? program.text(ir::AttrOf(module[callee])) : std::string_view();
+    bool is_given = false;
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) is_given = is_given || is_field(ir::ArgAt(module, module[call], i).value);
+    if ((is_method && name != "close" && name != "flush") || is_given) calls.push_back({function, call});
+  }
+  return calls;
+}
+
+}  // namespace
+
 std::vector<Site> FileUses::WritesInto(const FileUse& use) const {
   const Site site = use.site();
   const ir::ModuleId module_id = program_.funcs[site.function].module;
@@ -244,6 +276,8 @@ std::vector<Site> FileUses::WritesInto(const FileUse& use) const {
   const ir::StmtId opening = index_.StatementOf(site);
   const base::NameId file = NameOfOpened(module, opening, site.expr);
   std::vector<Site> writes;
+  const base::NameId field = file ? base::NameId() : FieldOfOpened(module, opening, site.expr);
+  if (field && program_.funcs[site.function].owner) return CallsWithField(program_, index_, site.function, field);
   if (!file) return writes;
   const auto is_file = [&](ir::ExprId expr) { return module[expr].kind == ir::ExprKind::Name && ir::NameOf(module[expr]) == file; };
   for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {

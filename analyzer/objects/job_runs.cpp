@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "analyzer/ir/walk.h"
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/main_guard.h"
+#include "analyzer/objects/rank_words.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
+
+constexpr std::string_view kModule = "torch.nn.Module";
 
 JobRuns::JobRuns(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                  const ProgramIndex& index, const Launch& launch, const Loading& loading)
@@ -213,12 +217,17 @@ void JobRuns::AddMethods(FuncId by, binding::ClassId made) {
   const auto& bases = program_.classes[made].external_bases;
   const bool is_of_library = std::ranges::any_of(bases, [&](base::NameId base) { return static_cast<bool>(knowledge_.FindClass(base)); });
   if (!is_of_library) return;
+  const bool is_plain_module = std::ranges::all_of(bases, [&](base::NameId base) { return program_.text(base) == kModule; });
   for (const binding::ClassId base : program_.classes[made].mro) {
     for (const auto& [name, method] : program_.classes[base].methods) {
-      if (index_.CallersOf(method).empty() && !IsGuardedByLibrary(made, name)) givers_[method.index].push_back(by);
+      const bool is_called = !is_plain_module || IsCalledByModule(program_.text(name));
+      if (is_called && index_.CallersOf(method).empty() && !IsGuardedByLibrary(made, name)) givers_[method.index].push_back(by);
     }
   }
 }
+
+// `torch.nn.Module` calls `forward` and those with underlines around them, and none of the names that a project may give a method.
+bool JobRuns::IsCalledByModule(std::string_view method) { return method == "forward" || method.starts_with("__"); }
 
 bool JobRuns::IsOverride(FuncId function) const {
   const binding::ClassId owner = program_.funcs[function].owner;
@@ -272,7 +281,12 @@ void JobRuns::NoteSharedWork(const Loading& loading) {
 bool JobRuns::IsSharedWork(std::span<const Site> way) const {
   if (starts_.IsStarted(way.front().function)) return true;
   const auto shares = [&](const Site& site) { return shares_work_[program_.funcs[site.function].module.index]; };
-  return std::ranges::any_of(way, shares) || std::ranges::any_of(index_.WaysTo(way.front()), shares);
+  const std::vector<Site> ways = index_.WaysTo(way.front());
+  // Of a method that a library calls, those that make the object.
+  const auto is_shared_by_giver = [&](const Site& site) {
+    return std::ranges::any_of(givers_[site.function.index], [&](FuncId giver) { return shares_work_[program_.funcs[giver].module.index]; });
+  };
+  return std::ranges::any_of(way, shares) || std::ranges::any_of(ways, shares) || std::ranges::any_of(ways, is_shared_by_giver);
 }
 
 // `with FileLock(path)`, `with accelerator.main_process_first()`, `lock = FileLock(path)` and later `with lock`, and
@@ -366,7 +380,25 @@ bool JobRuns::PartsRanks(const variation::Facts& facts, ir::ModuleId module, ir:
   const Values values(program_, knowledge_, facts);
   const std::optional<bool> first = value ? values.TruthAsRankTest(value, world, 0) : std::nullopt;
   const std::optional<bool> last = value ? values.TruthAsRankTest(value, world, world.size() - 1) : std::nullopt;
-  return first && last && *first != *last;
+  return first && last ? *first != *last : NamesFirstRank(facts, module, test);
+}
+
+// `local_rank not in [-1, 0]` of a parameter of which nothing is known but its name.
+bool JobRuns::NamesFirstRank(const variation::Facts& facts, ir::ModuleId module_id, ir::ExprId test) const {
+  const ir::Module& module = program_.modules[module_id];
+  const Values values(program_, knowledge_, facts);
+  bool names_rank = false, names_first = false;
+  std::vector<ir::ExprId> work = {test};
+  while (!work.empty()) {
+    const ir::ExprId at = work.back();
+    work.pop_back();
+    const ir::Expr& expr = module[at];
+    if (expr.kind == ir::ExprKind::Name) names_rank = names_rank || RankWords::IsWord(program_.text(ir::NameOf(expr)));
+    if (expr.kind == ir::ExprKind::Attribute) names_rank = names_rank || RankWords::IsWord(program_.text(ir::AttrOf(expr)));
+    if (const ValueId value = facts.value(module_id, at)) names_first = names_first || values.Int(value) == 0;
+    ir::ForEachPart(module, at, [&](ir::ExprId part) { work.push_back(part); });
+  }
+  return names_rank && names_first;
 }
 
 // There, or where it is called from.

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ class JobRuns {
   bool IsOfPackage(const Site& site) const;
   void AddGiven(const variation::ValueStore& store, FuncId by, ValueId value, int depth);
   void AddMethods(FuncId by, binding::ClassId made);
+  static bool IsCalledByModule(std::string_view method);
   bool IsOverride(FuncId function) const;
   knowledge::EntryId OverriddenBy(binding::ClassId owner, base::NameId method) const;
   bool IsGuardedByLibrary(binding::ClassId owner, base::NameId method) const;
@@ -65,6 +67,7 @@ class JobRuns {
   bool MayHoldOthers(FuncId entered) const;
   void NoteBranch(const variation::Facts& facts, const Site& site);
   bool PartsRanks(const variation::Facts& facts, ir::ModuleId module, ir::ExprId test) const;
+  bool NamesFirstRank(const variation::Facts& facts, ir::ModuleId module, ir::ExprId test) const;
   void NoteHeldLocks(const variation::Facts& facts, const std::unordered_set<uint32_t>& locks);
   static bool MayBeLock(const variation::ValueStore& store, ValueId value, const std::unordered_set<uint32_t>& locks);
   bool IsInTurn(const Site& site) const;

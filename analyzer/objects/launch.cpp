@@ -158,6 +158,17 @@ class Solver {
     return trains;
   }
 
+  // By ModuleId: whether a program with it starts its ranks itself.
+  std::vector<bool> ProgramsThatStart() const {
+    const size_t count = program_.modules.size();
+    std::vector<bool> start(count);
+    for (uint32_t m = 0; m < count; ++m) {
+      if (only_tests_[m] || !StartsRanks(ir::ModuleId{m})) continue;
+      for (const ir::ModuleId near : neighbourhood_.Of(ir::ModuleId{m})) start[near.index] = true;
+    }
+    return start;
+  }
+
   // By FuncId: whether it makes a job itself and starts the processes for it.
   std::vector<bool> StartersOfJobs() const {
     constexpr LaunchSigns kBoth = kMakesJob | kStartsRanks;
@@ -609,6 +620,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   unlaunched_ = solver.UnlaunchedPrograms();
   unseen_launches_ = solver.UnseenLaunches();
   trains_on_ranks_ = solver.FilesOfTraining();
+  starts_itself_ = solver.ProgramsThatStart();
 }
 
 }  // namespace allranks::objects

@@ -54,6 +54,8 @@ class Launch {
   bool LeavesOthers(ir::ModuleId module) const;
   // The number of ranks that all of these lines start; 0: that is not said, or not by all alike.
   int64_t RanksFor(ir::ModuleId module) const;
+  // Whether a program with it starts its ranks itself: by a trainer of Lightning, `mp.spawn` or a launcher that it calls.
+  bool StartsItself(ir::ModuleId module) const { return starts_itself_[module.index]; }
   // Whether no program with it makes its process group (unmade_groups.h).
   bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
   // Whether the commands of the project start others on ranks, and no program with it (unlaunched_programs.h).
@@ -72,6 +74,7 @@ class Launch {
   std::vector<bool> unlaunched_;     // the same
   std::vector<bool> unseen_launches_;  // the same
   std::vector<bool> trains_on_ranks_;  // the same
+  std::vector<bool> starts_itself_;    // the same
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
   // By ModuleId: the bytes that are run only where the file is started, and by whom.

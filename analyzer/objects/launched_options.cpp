@@ -38,6 +38,7 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     if (program_.text(arg.keyword) == "choices") declaration.choices = value;
     if (program_.text(arg.keyword) == "action") declaration.is_on = declaration.is_on || text == "store_false";
     if (program_.text(arg.keyword) == "required") declaration.is_on = declaration.is_on || !values_.IsFalse(value);
+    if (program_.text(arg.keyword) == "action") declaration.is_switch_off = text == "store_false";
   }
   if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
 }
@@ -153,6 +154,44 @@ bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, in
     });
   };
   return !LinesOf(module, gives).empty();
+}
+
+const GivenOption* LaunchedOptions::GivenIn(const LaunchLine& line, ValueId value) const {
+  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
+  const auto given = std::ranges::find_if(line.options, [&](const GivenOption& option) { return base::OptionAttribute(option.name) == name; });
+  return given == line.options.end() ? nullptr : &*given;
+}
+
+// An option without a default is None, a switch false.
+std::optional<bool> LaunchedOptions::TruthOf(const Declaration& declaration) const {
+  if (declaration.is_switch_off) return true;
+  if (!declaration.usual || values_.IsNone(declaration.usual) || values_.IsFalse(declaration.usual)) return false;
+  if (values_.IsTrue(declaration.usual)) return true;
+  if (const std::optional<int64_t> number = values_.Int(declaration.usual)) return *number != 0;
+  if (facts_.values_store[declaration.usual].kind != ValueKind::Str) return std::nullopt;
+  return !values_.Str(declaration.usual).empty();
+}
+
+std::optional<bool> LaunchedOptions::TruthIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const {
+  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
+  if (declarations.empty()) return std::nullopt;
+  if (const GivenOption* given = GivenIn(line, value)) {
+    const bool is_off = given->value == "False" || given->value == "false" || given->value == "0" || given->value == "";
+    return std::ranges::any_of(declarations, &Declaration::is_switch_off) ? false : !is_off;
+  }
+  const std::optional<bool> first = TruthOf(declarations.front());
+  const auto is_first = [&](const Declaration& each) { return TruthOf(each) == first; };
+  return std::ranges::all_of(declarations, is_first) ? first : std::nullopt;
+}
+
+std::optional<std::string> LaunchedOptions::TextIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const {
+  const std::vector<Declaration> declarations = DeclarationsOf(module, value);
+  if (declarations.empty()) return std::nullopt;
+  if (const GivenOption* given = GivenIn(line, value)) return given->value;
+  const ValueId usual = declarations.front().usual;
+  const auto is_usual = [&](const Declaration& each) { return each.usual == usual; };
+  if (!usual || facts_.values_store[usual].kind != ValueKind::Str || !std::ranges::all_of(declarations, is_usual)) return std::nullopt;
+  return std::string(values_.Str(usual));
 }
 
 std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId value) const {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,10 @@ class LaunchedOptions {
 
   // Whether it is an option that is None or off where it is not given, of a program that lines start, and none of them gives it.
   bool IsNeverGiven(ir::ModuleId module, ValueId value) const;
+  // Whether a value, used in `module`, is true in what a line starts, or equal to a text: an option that the line gives or leaves at its
+  // default. None: it is no option, or that is not known.
+  std::optional<bool> TruthIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const;
+  std::optional<std::string> TextIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const;
 
   // Whether a value, used in `module`, is an option of the programs that the module is part of, and whether such an option can
   // be `wanted`: not if all declarations list what it may be (`choices`) and neither list nor default has that.
@@ -68,9 +73,12 @@ class LaunchedOptions {
     ValueId usual;    // none: it has no default
     ValueId choices;  // none: it takes any text
     bool is_on = false;  // without a default: it has a value all the same, or has to be given
+    bool is_switch_off = false;  // `action="store_false"`
   };
   std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
   bool Allows(const Declaration& declaration, ValueId wanted) const;
+  const GivenOption* GivenIn(const LaunchLine& line, ValueId value) const;
+  std::optional<bool> TruthOf(const Declaration& declaration) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

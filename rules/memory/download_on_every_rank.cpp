@@ -7,6 +7,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/first_process.h"
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/one_process_modes.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -25,15 +26,16 @@ class Downloads {
  public:
   Downloads(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
+        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options),
         first_(context.program, context.knowledge, context.index), neighbourhood_(context.program) {}
 
   void Run() {
     std::vector<const KnownCall*> shared;
     for (const KnownCall& call : context_.index.known_calls()) {
-      if (!call.entry->Has(knowledge::Role::Download) || !IsAskedFor(call)) continue;
       const Site site{call.function, call.expr};
+      if (!call.entry->Has(knowledge::Role::Download) || (!IsAskedFor(call) && !IsOfCell(site))) continue;
       const traces::RankSet ranks = context_.reach.Ranks(site, world_);
-      const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1});
+      const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1}) || IsOfCell(site);
       if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
       else fetched_first_.push_back(&call);
     }
@@ -46,7 +48,7 @@ class Downloads {
     const bool is_option = std::ranges::any_of(call.entry->params, [&](base::NameId param) { return context_.program.text(param) == "download"; });
     if (IsOwnFolder(call)) return false;
     if (const variation::ValueId command = CommandOf(call)) return Fetches(command);
-    if (is_option) return MayBeTrue(context_.index.Arg(call, "download"));
+    if (is_option) return MayBeTrue(call);
     return context_.values.Str(context_.index.Arg(call, "source")) != "local";
   }
 
@@ -68,18 +70,44 @@ class Downloads {
     return std::ranges::any_of(kFetches, [&](std::string_view begin) { return text.starts_with(begin); });
   }
 
-  // Also where some caller says so.
-  bool MayBeTrue(variation::ValueId value) const {
-    const std::vector<variation::ValueId> leaves = context_.values.Leaves(value);
-    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); });
+  // Also where some caller says so, or the user may.
+  bool MayBeTrue(const KnownCall& call) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.index.Arg(call, "download"));
+    return std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); }) || IsLeftToUser(call);
+  }
+
+  // `download=args.download`
+  bool IsLeftToUser(const KnownCall& call) const {
+    const std::vector<variation::ValueId> leaves = context_.values.Leaves(context_.index.Arg(call, "download"));
+    return std::ranges::none_of(leaves, [&](variation::ValueId leaf) { return context_.values.IsTrue(leaf); }) &&
+           std::ranges::any_of(leaves, [&](variation::ValueId leaf) { return context_.options.IsOption(context_.program.funcs[call.function].module, leaf); });
   }
 
   // Each rank has a folder of its own: one of its number, of chance or of its process.
   bool IsOwnFolder(const KnownCall& call) const {
     return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
       const variation::ValueId folder = role.param ? context_.index.Arg(call, context_.program.text(role.param)) : variation::ValueId::None();
-      return folder && context_.values.AnyPart(folder, [&](variation::ValueId part) { return !context_.facts.values_store.axes(part).empty(); });
+      return folder && IsOwn(folder, 0);
     });
+  }
+
+  // Also where each caller hands over such a one.
+  bool IsOwn(variation::ValueId folder, int depth) const {
+    constexpr int kMostCalls = 4;
+    return folder && depth < kMostCalls && context_.values.AnyPart(folder, [&](variation::ValueId part) {
+      const variation::Value& node = context_.facts.values_store[part];
+      if (node.kind != variation::ValueKind::Param) return !node.axes.empty();
+      const auto callers = context_.index.CallersOf(node.function());
+      return !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
+        return IsOwn(context_.index.PassedBy(caller, node.function(), node.param_index()), depth + 1);
+      });
+    });
+  }
+
+  // A cell of a notebook runs in one process, and those that a function of the notebook starts come later: what it fetched, or read, is there.
+  bool IsOfCell(const Site& site) const {
+    const binding::Func& func = context_.program.funcs[site.function];
+    return func.function == ir::kTopLevel && context_.program.infos[func.module].path.ends_with(".ipynb");
   }
 
   void Visit(const KnownCall& call) {
@@ -92,6 +120,9 @@ class Downloads {
     if (!is_first) return AddLabel(sink_[told->second], span, LabelRole::Note, {"and here", {}});
     Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: on the first run, a rank "
                                        "may read what another is still writing", {}});
+    if (IsLeftToUser(call)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
+    if (modes_.AreMeantAt({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    if (modes_.IsLeftOut({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};
@@ -134,6 +165,7 @@ class Downloads {
   const Context& context_;
   FindingSink& sink_;
   objects::JobRuns runs_;
+  objects::OneProcessModes modes_;
   objects::FirstProcess first_;
   binding::Neighbourhood neighbourhood_;
   traces::World world_ = objects::SmallJob(context_.facts.job);

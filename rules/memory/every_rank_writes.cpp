@@ -6,10 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/objects/claims.h"
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/one_process_modes.h"
 #include "analyzer/objects/settings.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/shared_paths.h"
+#include "rules/memory/written_content.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
 
@@ -31,31 +34,41 @@ class Writers {
   Writers(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
         runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), paths_(context),
-        settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
+        content_(context),
+        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options), settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
-      if (IsAsked(use) && !paths_.IsOnePath(use) && !IsOfGroup(use)) held_apart_.insert(KeyOf(use));
+      if (IsAsked(use) && !paths_.IsOnePath(use) && !IsNamedInGroup(use)) held_apart_.insert(KeyOf(use));
     }
     for (const FileUse& use : context_.file_uses.uses()) {
       if (IsAsked(use) && paths_.IsOnePath(use) && !held_apart_.contains(KeyOf(use))) Visit(use);
     }
-    for (auto& [place, finding] : found_) sink_.push_back(std::move(finding));
+    Tell();
   }
 
  private:
+  struct Found {
+    Site place;
+    FileAct act;
+    bool by_all;  // by every rank, and not by one of each node
+    std::string name;
+    Finding finding;
+  };
+
   bool IsAsked(const FileUse& use) const {
     const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use) || AppendsTheSame(use);
-    return changes_files && !IsLeftToOne(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way) && !runs_.IsInTurn(use.way) &&
+    return changes_files && !IsLeftToOne(use) && !IsLock(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way) && !runs_.IsInTurn(use.way) &&
            !context_.reach.IsApartFromJob(use.way);
   }
 
   // `with open("results.txt", "a") as file: file.write(f"{accuracy}\n")` of an accuracy that all ranks have: once for each rank. A
   // text without any value (`"started\n"`) is a log, and what differs from rank to rank may be what each has to add.
   bool AppendsTheSame(const FileUse& use) const {
-    if (use.act != FileAct::WriteLog || !use.call->entry->Has(knowledge::Role::OpenFile) || WritesOneText(use)) return false;
-    const std::vector<ValueId> written = Written(use);
-    return !written.empty() && !IsInLoopOfItsOwn(use) && std::ranges::none_of(written, [&](ValueId value) { return Varies(value, use); });
+    if (use.act != FileAct::WriteLog || !use.call->entry->Has(knowledge::Role::OpenFile) || content_.IsOneText(use)) return false;
+    const std::vector<ValueId> written = content_.Of(use);
+    const bool is_kept = std::ranges::any_of(context_.file_uses.WritesInto(use), [&](const Site& write) { return write.function != use.site().function; });
+    return !written.empty() && !is_kept && !IsInLoopOfItsOwn(use) && std::ranges::none_of(written, [&](ValueId value) { return Varies(value, use); });
   }
 
   // `for line in summary: file.write(line)` of lines that one rank has collected.
@@ -72,6 +85,14 @@ class Writers {
   bool Varies(ValueId value, const FileUse& use) const {
     const auto varies = [&](ValueId part) { return !context_.facts.values_store.axes(context_.file_uses.paths().Resolved(part, use.frame)).empty(); };
     return !value || context_.values.AnyPart(value, varies);
+  }
+
+  // `lock = open(path, "w")`, then `fcntl.lockf(lock, LOCK_EX)`.
+  bool IsLock(const FileUse& use) const {
+    const ValueId opened = context_.facts.value(context_.program.funcs[use.site().function].module, use.site().expr);
+    return opened && std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
+      return call.function == use.site().function && call.entry->Has(knowledge::Role::LockFile) && context_.index.Arg(call, "fd") == opened;
+    });
   }
 
   // `model.save_pretrained(path, is_main_process=rank == 0)`, `save_function=accelerator.save`: an argument says who writes.
@@ -99,7 +120,9 @@ class Writers {
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove || use.act == FileAct::MoveFrom;
-    const bool is_sure = !removes && (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place) && !WritesOneText(use) && IsNameKnown(use) && !IsRecordOfOne(use) && !IsQuietElsewhere(use);
+    const bool is_launched = (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place);
+    const bool is_data = !content_.IsOneText(use) && !IsRecordOfOne(use) && !IsQuietElsewhere(use);
+    const bool is_sure = !removes && is_launched && is_data && IsNameKnown(use) && !IsLeftToOneOfGroup(use);
     Finding finding = FindingAt(
         context_, kAR802, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
         {MessageOf(use.act), {all ? "every rank" : "one rank of each node", name}});
@@ -110,8 +133,40 @@ class Writers {
     if (guard) AddLabel(finding, SpanOf(context_, *guard), LabelRole::Why, {"true on one rank of each node", {}});
     finding.help = {use.act == FileAct::Remove ? "remove it on rank 0 only" : removes ? "move it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
-    const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, finding);
-    if (!is_new && finding.confidence > kept->second.confidence) kept->second = std::move(finding);
+    const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, Found{place, use.act, all, name, finding});
+    if (!is_new && finding.confidence > kept->second.finding.confidence) kept->second = {place, use.act, all, name, std::move(finding)};
+  }
+
+  // What statements next to each other do alike has one cause.
+  void Tell() {
+    const Found* before = nullptr;
+    for (auto& [place, found] : found_) {
+      if (before != nullptr && IsOneCause(*before, found)) {
+        AddLabel(sink_.back(), found.finding.span, LabelRole::Note, {"and `{}` here", {found.name}});
+      } else {
+        sink_.push_back(found.finding);
+      }
+      before = &found;
+    }
+  }
+
+  bool IsOneCause(const Found& a, const Found& b) const {
+    if (a.act != b.act || a.by_all != b.by_all || a.finding.confidence != b.finding.confidence || a.place.function != b.place.function) return false;
+    const auto [block, first] = PositionOf(a.place);
+    const auto [other, second] = PositionOf(b.place);
+    return block && block == other && second - first <= 1;
+  }
+
+  // The block that a place stands in, and which of its statements it belongs to; those of a `with` count as its own.
+  std::pair<ir::BlockId, size_t> PositionOf(const Site& site) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Tree& tree = context_.index.tree(module_id);
+    ir::StmtId stmt = context_.index.StatementOf(site);
+    if (!stmt) return {ir::BlockId::None(), 0};
+    while (tree.Parent(stmt) && module[tree.Parent(stmt)].kind == ir::StmtKind::With) stmt = tree.Parent(stmt);
+    const auto statements = module.statements(tree.BlockOf(stmt));
+    return {tree.BlockOf(stmt), static_cast<size_t>(std::ranges::find(statements, stmt) - statements.begin())};
   }
 
   static std::string_view MessageOf(FileAct act) {
@@ -142,17 +197,37 @@ class Writers {
     return static_cast<bool>(test);
   }
 
-  // Those that write: of an open file, those that put something into it.
+  // Those that write: of an open file, those that put something into it. What methods write into a field, the callers of these decide; a
+  // heading that is the same from all of them is none.
   traces::RankSet RanksOf(const FileUse& use) const {
     const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
     traces::RankSet writers;
     for (const Site& write : context_.file_uses.WritesInto(use)) {
+      if (write.function != use.site().function) {
+        if (!content_.IsOneText(write)) writers = writers | context_.reach.Ranks(write, world_);
+        continue;
+      }
       std::vector<Site> way = use.way;
       way.back() = write;
       writers = writers | context_.reach.RanksOnWay(way, world_);
     }
     writers = writers & ranks;
     return writers.empty() ? ranks : writers;
+  }
+
+  // `if tensor_rank == 0:` around it: one rank of each group of the model writes, and whether there are several is not known.
+  bool IsLeftToOneOfGroup(const FileUse& use) const {
+    std::vector<Site> sites = use.way;
+    const std::vector<Site> writes = context_.file_uses.WritesInto(use);
+    sites.insert(sites.end(), writes.begin(), writes.end());
+    return std::ranges::any_of(sites, [&](const Site& site) {
+      const auto claims = objects::ClaimsBefore(context_.program, context_.facts, context_.reach, site.function, context_.index.StatementOf(site));
+      return std::ranges::any_of(claims, [&](const objects::Claim& claim) { return claim.equals && claim.holds && IsOfGroup(context_.values[claim.value]); });
+    });
+  }
+
+  static bool IsOfGroup(const variation::Value& value) {
+    return variation::IsCoordinate(value, knowledge::Coordinate::GroupRank) || variation::IsCoordinate(value, knowledge::Coordinate::AxisRank);
   }
 
   // Not where a program only could: most jobs have one node, or mean it so.
@@ -163,35 +238,10 @@ class Writers {
     if (!all && (!has_guard || !IsOnSeveralNodes(use))) assumed.Add(findings::Assumption::SeveralNodes);
     if (paths_.HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
-    if (std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit)) assumed.Add(findings::Assumption::OwnJob);
+    const bool is_export = std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit);
+    if (is_export || modes_.AreMeantAt(use.way) || modes_.IsLaunchUnseen(FileOf(use))) assumed.Add(findings::Assumption::OwnJob);
+    if (modes_.IsLeftOut(use.way)) assumed.Add(findings::Assumption::OptionSet);
     return assumed;
-  }
-
-  // `file.write("0")`, `file.write("done " + time.ctime())`: whoever is last, the same few bytes.
-  bool WritesOneText(const FileUse& use) const {
-    return WritesText(use) && std::ranges::all_of(Written(use), [&](ValueId text) { return IsOneText(text); });
-  }
-
-  // Into an open file, by nothing but `file.write(text)`.
-  bool WritesText(const FileUse& use) const {
-    const std::vector<Site> writes = context_.file_uses.WritesInto(use);
-    return !writes.empty() && std::ranges::all_of(writes, [&](const Site& write) {
-      const ir::Module& module = context_.program.module_of(write.function);
-      const ir::Expr& call = module[write.expr];
-      const ir::Expr& callee = module[ir::CalleeOf(call)];
-      const bool is_write = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "write";
-      return is_write && ir::ArgCount(module, call) == 1;
-    });
-  }
-
-  // Texts and the time of day, put together.
-  bool IsOneText(ValueId text) const {
-    if (!text) return false;
-    const variation::Value& value = context_.values[text];
-    const auto kids = context_.facts.values_store.Kids(text);
-    const bool is_time = kids.empty() && value.axes == knowledge::Axes::Of(knowledge::Axis::Clock);
-    if (value.kind == variation::ValueKind::Str || is_time) return true;
-    return value.kind == variation::ValueKind::Binary && std::ranges::all_of(kids, [&](ValueId kid) { return IsOneText(kid); });
   }
 
   // `logger.setLevel(INFO if rank == 0 else WARN)` beside a log that all ranks open: the others write next to nothing into it.
@@ -226,7 +276,7 @@ class Writers {
   // The settings of the run, or a few lines that are the same from each rank, which no part of the program reads: whoever is last, nobody is
   // misled.
   bool IsRecordOfOne(const FileUse& use) {
-    const std::vector<ValueId> written = Written(use);
+    const std::vector<ValueId> written = content_.Of(use);
     const bool are_settings = !written.empty() && std::ranges::all_of(written, [&](ValueId value) { return settings_.AreAll(value, use.frame); });
     return use.act == FileAct::Write && (are_settings || WritesTheSameText(use)) && !IsReadAgain(use) && !CopiesWhatIsWritten(use);
   }
@@ -236,7 +286,7 @@ class Writers {
     for (const knowledge::RoleOf& role : use.call->entry->roles) {
       if (role.role == knowledge::Role::WritesText) text.push_back(context_.index.Arg(*use.call, context_.program.text(role.param)));
     }
-    if (use.call->entry->Has(knowledge::Role::OpenFile) && WritesText(use)) text = Written(use);
+    if (use.call->entry->Has(knowledge::Role::OpenFile) && content_.IsText(use)) text = content_.Of(use);
     return !text.empty() && std::ranges::all_of(text, [&](ValueId value) { return settings_.AreAllOrConstant(value, use.frame); });
   }
 
@@ -257,27 +307,6 @@ class Writers {
   }
 
   ir::ModuleId FileOf(const FileUse& use) const { return context_.program.funcs[use.way.front().function].module; }
-
-  // What is put into the file, as far as it is said where it is opened or dumped.
-  std::vector<ValueId> Written(const FileUse& use) const {
-    std::vector<ValueId> written;
-    if (!use.call->entry->Has(knowledge::Role::OpenFile)) {
-      for (size_t i = 0; i < use.call->args.size(); ++i) {
-        if (use.call->entry->params[i] != use.param && use.call->args[i]) written.push_back(use.call->args[i]);
-      }
-      // `tokenizer.save_pretrained(path)`
-      if (written.empty() && use.call->receiver) written.push_back(use.call->receiver);
-      return written;
-    }
-    for (const Site& write : context_.file_uses.WritesInto(use)) {
-      const ir::ModuleId module_id = context_.program.funcs[write.function].module;
-      const ir::Module& module = context_.program.modules[module_id];
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[write.expr]); ++i) {
-        written.push_back(context_.facts.value(module_id, ir::ArgAt(module, module[write.expr], i).value));
-      }
-    }
-    return written;
-  }
 
   // `rmtree(path)` or `os.replace(path, other)` that does not expect the path to be gone.
   bool IsRemovalThatFails(const FileUse& use) const {
@@ -317,11 +346,10 @@ class Writers {
   }
 
   // Named after the rank in some group: where the job has no such group, the other alternatives are one file for all.
-  bool IsOfGroup(const FileUse& use) const {
+  bool IsNamedInGroup(const FileUse& use) const {
     return std::ranges::any_of(use.path.pieces, [&](const objects::PathPiece& piece) {
       return piece.hole && context_.values.AnyPart(context_.file_uses.paths().Resolved(piece.hole, use.frame), [&](ValueId part) {
-        const variation::Value& node = context_.facts.values_store[part];
-        return variation::IsCoordinate(node, knowledge::Coordinate::GroupRank) || variation::IsCoordinate(node, knowledge::Coordinate::AxisRank);
+        return IsOfGroup(context_.values[part]);
       });
     });
   }
@@ -339,10 +367,12 @@ class Writers {
   const traces::World world_;
   objects::JobRuns runs_;
   SharedPaths paths_;
+  WrittenContent content_;
+  objects::OneProcessModes modes_;
   objects::Settings settings_;
   ProgramCalls calls_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
-  std::map<std::pair<uint32_t, uint32_t>, Finding> found_;  // by file and place, the surest of each
+  std::map<std::pair<uint32_t, uint32_t>, Found> found_;  // by file and place, the surest of each
 };
 
 void CheckEveryRankWrites(const Context& context, FindingSink& sink) { Writers(context, sink).Run(); }

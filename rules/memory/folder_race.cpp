@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -6,6 +7,7 @@
 
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/one_process_modes.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/shared_paths.h"
 #include "rules/source_edits.h"
@@ -23,7 +25,8 @@ class FolderRaces {
  public:
   FolderRaces(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
-        neighbourhood_(context.program), paths_(context) {}
+        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options), neighbourhood_(context.program),
+        paths_(context) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
@@ -61,6 +64,9 @@ class FolderRaces {
     if (paths_.IsMadeFirst(use.way)) return;
     const source::Span span = SpanOf(context_, place);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
+    // The same folder again in the same file: whoever comes there later finds it.
+    const auto [told, is_first] = told_.emplace(std::pair(span.file.index, use.path.Spelled()), sink_.size());
+    if (!is_first) return AddLabel(sink_[told->second], span, LabelRole::Note, {"and here", {}});
     const bool is_asked = paths_.AsksDisk(place);
     const bool is_sure = (!is_on_all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(use.way.front());
     Finding finding = FindingAt(context_, kAR811, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
@@ -70,6 +76,8 @@ class FolderRaces {
                                  {NounOf(use, is_asked)}});
     if (!is_on_all && !IsOnSeveralNodes(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralNodes));
     if (context_.program.text(use.call->entry->name).starts_with('*')) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ByNameOnly));
+    if (modes_.AreMeantAt(use.way)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    if (modes_.IsLeftOut(use.way)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     if (paths_.HoldsItem(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ItemsShared));
     AddLabel(finding, finding.span, LabelRole::Primary, {"`FileExistsError` on a rank that comes later", {}});
     finding.help = {TakesExistOk(*use.call) ? "pass `exist_ok=True`, or make it on rank 0 and let the others wait"
@@ -138,11 +146,13 @@ class FolderRaces {
   const Context& context_;
   FindingSink& sink_;
   objects::JobRuns runs_;
+  objects::OneProcessModes modes_;
   binding::Neighbourhood neighbourhood_;
   SharedPaths paths_;
   traces::World world_ = objects::SmallJob(context_.facts.job);
   std::set<std::pair<uint32_t, uint32_t>> held_apart_;  // by call: where some alternative of the path differs by rank
   std::set<std::pair<uint32_t, uint32_t>> reported_;
+  std::map<std::pair<uint32_t, std::string>, size_t> told_;  // by file and path: its finding
 };
 
 void CheckFolderRace(const Context& context, FindingSink& sink) { FolderRaces(context, sink).Run(); }

@@ -1,6 +1,7 @@
 #include "rules/memory/host_saves.h"
 
 #include <algorithm>
+#include <set>
 
 namespace allranks::rules {
 namespace {
@@ -37,10 +38,32 @@ bool HostSaves::IsMoved(FuncId function, ir::ExprId saved, int depth) {
     return call.function == function && context_.program.text(call.entry->name).ends_with(kToHost) && IsMovedInto(call, flow);
   };
   if (std::ranges::any_of(context_.index.known_calls(), is_move)) return true;
+  if (depth < kDeepest && IsItemMoved(function, flow, depth + 1)) return true;
   return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& call) {
     const auto& [expr, fact] = call;
     return fact.function && flow.Holds(expr) && depth < kDeepest && Returns(fact.function, depth + 1);
   });
+}
+
+// `checkpoint["model"] = to_host(state)` of a table in it.
+bool HostSaves::IsItemMoved(FuncId function, const FlowInto& flow, int depth) {
+  const ir::ModuleId module_id = context_.program.funcs[function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  std::set<base::NameId> tables;
+  for (uint32_t i = 0; i < module.exprs.size(); ++i) {
+    if (flow.Holds(ir::ExprId{i}) && module[ir::ExprId{i}].kind == ir::ExprKind::Name) tables.insert(ir::NameOf(module[ir::ExprId{i}]));
+  }
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::Assign || context_.index.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      if (module[target].kind != ir::ExprKind::Subscript) continue;
+      const ir::Expr& table = module[ir::ObjectOf(module[target])];
+      const bool is_item = table.kind == ir::ExprKind::Name && tables.contains(ir::NameOf(table));
+      if (is_item && IsMoved(function, ir::AssignedOf(stmt), depth)) return true;
+    }
+  }
+  return false;
 }
 
 // `x.cpu()` in it, `host[key] = x.cpu()` of a table in it, or `model.cpu()` of a model in it.

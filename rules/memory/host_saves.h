@@ -22,6 +22,7 @@ class HostSaves {
  private:
   bool IsGivenMoved(const objects::Site& call);
   bool IsMoved(FuncId function, ir::ExprId saved, int depth);
+  bool IsItemMoved(FuncId function, const objects::FlowInto& flow, int depth);
   bool IsMovedInto(const objects::KnownCall& move, const objects::FlowInto& flow) const;
   bool Returns(FuncId function, int depth);
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/objects/jobs.h"
 #include "analyzer/objects/one_node.h"
+#include "analyzer/objects/one_process_modes.h"
 #include "rules/finding_parts.h"
 #include "rules/memory/host_saves.h"
 #include "rules/program_calls.h"
@@ -88,7 +89,7 @@ class Load {
     return saves;
   }
 
-  void Report(std::string_view param, FindingSink& sink) const {
+  void Report(std::string_view param, const objects::OneProcessModes& modes, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
     const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
@@ -96,6 +97,7 @@ class Load {
                                 {"every rank loads this checkpoint onto the device it was saved from, mostly "
                                  "`cuda:0`: all ranks of a node fill the memory of one GPU",
                                  {}});
+    if (modes.AreMeantAt({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     AddLabel(finding, finding.span, LabelRole::Primary, {"no `{}`", {std::string(param)}});
     finding.help = {"load to the CPU with `map_location=\"cpu\"`, or to the rank's own device", {}};
     const ir::ModuleId module = Module();
@@ -174,6 +176,7 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
   const Restored restored(context);
   ProgramCalls calls(context);
   HostSaves on_host(context);
+  const objects::OneProcessModes modes(context.program, context.facts, context.index, context.reach, context.launch, context.options);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
@@ -186,7 +189,7 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
       if (one_node.SeesOwnDevice(context.program.funcs[call.function].module)) continue;
       if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), on_host)) continue;
-      load.Report(param, sink);
+      load.Report(param, modes, sink);
     }
   }
 }

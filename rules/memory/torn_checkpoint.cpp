@@ -42,7 +42,7 @@ class Checkpoints {
   std::vector<Saved> SavedInTraining() const {
     std::vector<Saved> all;
     for (const FileUse& use : context_.file_uses.uses()) {
-      if (use.act != FileAct::Write || !IsOfData(use) || !use.path.Name().HasText()) continue;
+      if (use.act != FileAct::Write || !IsOfData(use) || IsFewNumbers(use) || !use.path.Name().HasText()) continue;
       std::vector<Site> places = use.way;
       const std::vector<Site> above = context_.index.WaysTo(use.way.front());
       places.insert(places.end(), above.begin(), above.end());
@@ -75,6 +75,19 @@ class Checkpoints {
     return !use.call->entry->Has(knowledge::Role::OpenFile) && !use.call->entry->Has(knowledge::Role::WritesText);
   }
 
+  // `torch.save([epoch], path)`: a record beside the checkpoint, which is written in no time.
+  bool IsFewNumbers(const FileUse& write) const {
+    const auto is_number = [&](variation::ValueId part) {
+      const variation::Value& node = context_.values[part];
+      return node.kind != variation::ValueKind::Object && node.kind != variation::ValueKind::Instance && !IsState(part);
+    };
+    return std::ranges::any_of(write.call->args, [&](variation::ValueId arg) {
+      const variation::ValueId saved = Passed(arg, write.frame);
+      if (!saved || context_.values[saved].kind != variation::ValueKind::Tuple) return false;
+      return !context_.values.AnyPart(saved, [&](variation::ValueId part) { return !is_number(part); });
+    });
+  }
+
   // `shutil.copyfile("last.pt", "best.pt")` resumes nothing.
   static bool IsCopied(const FileUse& read) {
     const knowledge::Entry& entry = *read.call->entry;
@@ -89,13 +102,38 @@ class Checkpoints {
     });
   }
 
-  // `if not os.path.exists(path):` on the way: what is there already stays, or is made anew from what it was made of.
+  // `if not os.path.exists(path):` on the way: what is there already stays, or is made anew from what it was made of. A test that asks for
+  // another file says nothing of this one.
   bool IsMadeIfAbsent(const FileUse& write) const {
     return std::ranges::any_of(write.way, [&](const Site& site) {
       return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
         const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-        return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
+        return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files) && !AsksForOther(guard, write);
       });
+    });
+  }
+
+  // `if os.path.isfile(results): return`
+  bool AsksForOther(const objects::Guard& guard, const FileUse& write) const {
+    const source::Span test = context_.program.module_of(guard.function).span(guard.test);
+    bool asks_for_other = false;
+    for (const objects::KnownCall& call : context_.index.known_calls()) {
+      if (call.function != guard.function || !call.entry->Has(knowledge::Role::LooksAtDisk)) continue;
+      const source::Span place = SpanOf(context_, {call.function, call.expr});
+      if (place.begin < test.begin || place.end > test.end) continue;
+      const variation::ValueId asked = call.args.empty() || !call.args[0] ? call.receiver : call.args[0];
+      if (MayBeOf(asked, write)) return false;
+      asks_for_other = true;
+    }
+    return asks_for_other;
+  }
+
+  // The file, or the folder that it lies in.
+  bool MayBeOf(variation::ValueId asked, const FileUse& write) const {
+    const std::vector<FilePath> paths = asked ? context_.file_uses.paths().PathsOf(asked, write.frame) : std::vector<FilePath>();
+    const std::string spelled = write.path.Spelled();
+    return paths.empty() || std::ranges::any_of(paths, [&](const FilePath& path) {
+      return path.pieces.empty() || objects::IsOneName(path, write.path) || spelled.starts_with(path.Spelled() + "/");
     });
   }
 
