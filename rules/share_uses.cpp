@@ -20,6 +20,10 @@ const objects::ShareUse& LastLike(const Context& context, const objects::ShareRe
   return *last;
 }
 
+bool IsStartedElsewhere(const Context& context, const objects::Site& site) {
+  return context.launch.AssumedForRanks(site.function).has(findings::Assumption::LaunchUnseen);
+}
+
 std::string_view WhoseShare(const Context& context, const objects::Site& site) {
   const traces::RankSet ranks = context.reach.Ranks(site, objects::SmallJob(context.facts.job));
   return ranks.count() == 1 && ranks.has(0) ? "rank 0's" : "one rank's";

@@ -12,6 +12,10 @@ bool IsReached(const Context& context, const objects::ShareResults& results, con
 // The last use of the same kind of the same loop in the same function: totals come after samples.
 const objects::ShareUse& LastLike(const Context& context, const objects::ShareResults& results, const objects::ShareUse& first);
 
+// Whether commands start ranks of other programs, and of none that uses this file. How a result comes about matters where several ranks
+// run it, and of what was found in such files half was right (docs/precision.md).
+bool IsStartedElsewhere(const Context& context, const objects::Site& site);
+
 // Whose share a place shows: "rank 0's", or "one rank's".
 std::string_view WhoseShare(const Context& context, const objects::Site& site);
 

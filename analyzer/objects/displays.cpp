@@ -79,13 +79,24 @@ bool Displays::NoteParams(FuncId function) {
   for (size_t i = 0; i < params.size(); ++i) {
     if (shown[i]) continue;
     const std::vector<base::NameId> names = NamesOf(function, params[i].name);
-    const auto is_shown = [&](ir::ExprId arg) { return ir::Mentions(module, arg, names); };
+    const auto is_shown = [&](ir::ExprId arg) { return ShowsOne(module, arg, names); };
     shown[i] = std::ranges::any_of(displays, [&](const Display& display) {
       return std::ranges::any_of(display.shown, is_shown) && !IsComplaint(display.call, names);
     });
     is_new = is_new || shown[i];
   }
   return is_new;
+}
+
+// `print(f"{len(batches)} batches")` shows none of them.
+bool Displays::ShowsOne(const ir::Module& module, ir::ExprId expr, const std::vector<base::NameId>& names) const {
+  const ir::Expr& node = module[expr];
+  if (node.kind == ir::ExprKind::Name) return std::ranges::count(names, ir::NameOf(node)) > 0;
+  const bool is_call = node.kind == ir::ExprKind::Call && module[ir::CalleeOf(node)].kind == ir::ExprKind::Name;
+  if (is_call && program_.text(ir::NameOf(module[ir::CalleeOf(node)])) == "len") return false;
+  bool shows = false;
+  ir::ForEachPart(module, expr, [&](ir::ExprId part) { shows = shows || ShowsOne(module, part, names); });
+  return shows;
 }
 
 // `if index >= len(images): print(index, images)` tells of what should not be.
@@ -107,6 +118,15 @@ bool Displays::IsComplaint(const Site& call, const std::vector<base::NameId>& na
   return false;
 }
 
+// The variable of a loop; of `for i, item in enumerate(items)` that of the item.
+ir::ExprId Displays::ItemOf(const ir::Module& module, const ir::Stmt& loop) const {
+  const ir::ExprId target{loop.a};
+  const ir::Expr& iter = module[ir::AssignedOf(loop)];
+  const bool is_pair = module[target].kind == ir::ExprKind::Tuple && ir::Items(module, module[target]).size() == 2;
+  if (!is_pair || iter.kind != ir::ExprKind::Call || module[ir::CalleeOf(iter)].kind != ir::ExprKind::Name) return target;
+  return program_.text(ir::NameOf(module[ir::CalleeOf(iter)])) == "enumerate" ? ir::Items(module, module[target])[1] : target;
+}
+
 // A parameter, and what loops over it take out: `for name, value in metrics.items(): writer.add_scalar(name, value, step)`.
 std::vector<base::NameId> Displays::NamesOf(FuncId function, base::NameId param) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
@@ -115,7 +135,7 @@ std::vector<base::NameId> Displays::NamesOf(FuncId function, base::NameId param)
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
     if (stmt.kind != ir::StmtKind::For || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
-    if (ir::Mentions(module, ir::AssignedOf(stmt), names)) AddTargets(module, ir::ExprId{stmt.a}, names);
+    if (ir::Mentions(module, ir::AssignedOf(stmt), names)) AddTargets(module, ItemOf(module, stmt), names);
   }
   return names;
 }
@@ -123,6 +143,9 @@ std::vector<base::NameId> Displays::NamesOf(FuncId function, base::NameId param)
 bool Displays::AddCallOf(FuncId helper, const Site& call) {
   const ir::Module& module = program_.module_of(call.function);
   if (module[call.expr].kind != ir::ExprKind::Call) return false;
+  // `enumerate(with_progress(items))` runs the generator, and takes other arguments.
+  const variation::CallFact* fact = facts_.call(call.function, call.expr);
+  if (facts_.iteration(call.function, call.expr) != nullptr && (fact == nullptr || !fact->function)) return false;
   const auto& params = program_.function(helper).params;
   const std::vector<bool>& shown = shown_params_[helper.index];
   const bool is_method = static_cast<bool>(program_.funcs[helper].owner);

@@ -31,7 +31,9 @@ class Displays {
   void AddDisplay(FuncId function, ir::ExprId call);
   void AddHelpers();
   bool NoteParams(FuncId function);
+  bool ShowsOne(const ir::Module& module, ir::ExprId expr, const std::vector<base::NameId>& names) const;
   bool IsComplaint(const Site& call, const std::vector<base::NameId>& names) const;
+  ir::ExprId ItemOf(const ir::Module& module, const ir::Stmt& loop) const;
   std::vector<base::NameId> NamesOf(FuncId function, base::NameId param) const;
   bool AddCallOf(FuncId helper, const Site& call);
 

@@ -27,7 +27,7 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
       if (!facts_.value(module_id, iterable)) continue;
       const ValueId loader = LoaderBehind(module_id, iterable);
       const bool trains = training.Trains(module_id, id) || TrainsByName(training, module_id, id);
-      (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && IsPrepared(loader)});
+      (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && (IsPrepared(loader) || MayBePrepared(module_id, iterable))});
     }
   }
 }
@@ -85,6 +85,11 @@ ValueId EvaluationLoops::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterabl
     iterable = ir::ArgAt(module, expr, 0).value;
   }
   return ValueId::None();
+}
+
+// `self.loader = DataLoader(data)`, and in another method `self.loader = accelerator.prepare(self.loader)`.
+bool EvaluationLoops::MayBePrepared(ir::ModuleId module_id, ir::ExprId iterable) const {
+  return std::ranges::any_of(values_.Leaves(facts_.value(module_id, iterable)), [&](ValueId leaf) { return IsPrepared(leaf) && !WasRead(leaf); });
 }
 
 // `range(len(loaders))`
@@ -175,11 +180,13 @@ bool EvaluationLoops::WasRead(ValueId prepared) const {
   });
 }
 
-// `tqdm(loader)` that was kept in a variable.
+// `tqdm(loader)` that was kept in a variable; `next(iter(loader))` is one of its batches.
 ValueId EvaluationLoops::WrappedLoader(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
   const auto kids = facts_.values_store.Kids(value);
-  if (node.kind != variation::ValueKind::Derived || kids.empty() || !kids[0]) return ValueId::None();
+  const base::NameId name = facts_.values_store.DerivedBy(node);
+  const bool is_item = name && (program_.text(name) == "builtins.next" || program_.text(name) == "element");
+  if (node.kind != variation::ValueKind::Derived || is_item || kids.empty() || !kids[0]) return ValueId::None();
   const std::vector<ValueId> leaves = values_.Leaves(kids[0]);
   const auto found = std::ranges::find_if(leaves, [&](ValueId leaf) { return loading_.IsLoader(leaf); });
   return found == leaves.end() ? ValueId::None() : *found;

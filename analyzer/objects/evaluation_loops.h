@@ -41,6 +41,7 @@ class EvaluationLoops {
   bool TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const;
   bool HandsOn(ir::ModuleId module_id, ir::StmtId loop) const;
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
+  bool MayBePrepared(ir::ModuleId module, ir::ExprId iterable) const;
   bool IsCount(ValueId value) const;
   bool IsPrepared(ValueId value) const;
   ir::ExprId HandedToGenerator(ir::ModuleId module_id, ir::ExprId iterable) const;

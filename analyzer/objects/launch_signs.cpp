@@ -12,6 +12,10 @@ namespace {
 using knowledge::RunBy;
 using variation::ValueKind;
 
+constexpr std::string_view kTrainer = "lightning.pytorch.Trainer.";
+// Arguments by which a trainer is told of several devices.
+constexpr std::string_view kTellOfMore[] = {"devices", "gpus", "num_nodes", "strategy"};
+
 class Finder {
  public:
   Finder(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
@@ -77,6 +81,7 @@ class Finder {
     if (callee && facts_.values_store[callee].kind == ValueKind::External) {
       signs |= SignsOf(module_id, call, knowledge_.LaunchSigns(facts_.values_store[callee].name()));
     }
+    if ((signs & kStartsRanks) != 0 && TakesOneDevice(function, call)) signs &= static_cast<LaunchSigns>(~kStartsRanks);
     // `Trainer(devices=1)` makes a job of one, and another call beside it perhaps a larger one.
     if ((signs & kJobOfOne) != 0) signs &= static_cast<LaunchSigns>(~(kMakesJob | kJoinsJob));
     Add(function, signs);
@@ -87,6 +92,23 @@ class Finder {
       if (option) Add(function, SignOf(*option, false));
       VisitTable(function, facts_.value(module_id, arg.value));
     }
+  }
+
+  // In a notebook a trainer of Lightning takes one device, unless it is told of more where it is made.
+  bool TakesOneDevice(FuncId function, ir::ExprId call) const {
+    const ir::Module& module = program_.module_of(function);
+    if (!program_.infos[program_.funcs[function].module].path.ends_with(".ipynb")) return false;
+    const KnownCall* known = index_.KnownCallAt({function, call});
+    if (known == nullptr || !program_.text(known->entry->name).starts_with(kTrainer)) return false;
+    return !known->entry->size_param || IsToldNothing(module, call);
+  }
+
+  bool IsToldNothing(const ir::Module& module, ir::ExprId call) const {
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[call], i);
+      if (arg.kind != ir::ArgKind::Keyword || std::ranges::count(kTellOfMore, program_.text(arg.keyword)) > 0) return false;
+    }
+    return true;
   }
 
   // `start({"world_size": 1})`: options that are handed over in a table.

@@ -28,7 +28,7 @@ bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
   const std::string_view dotted = program_.text(import.module);
   // What is more than a script may be there to be copied into a package of others.
   if (import.level > 0) return IsOnlyScript(module) && others_.lacks(module, import.level, dotted);
-  return IsElsewhere(module, import);
+  return IsElsewhere(module, import) || IsMissingPart(module, import);
 }
 
 // It is started, and nobody imports it.
@@ -97,6 +97,38 @@ bool MissingImports::IsElsewhere(ir::ModuleId module, const ir::Import& import) 
   }
   if (!is_known || std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return MayExtendPath(used); })) return false;
   return others_.lacks(module, 0, dotted) && !others_.require(dotted) && !others_.set_python_path();
+}
+
+// `from megatron.schedules import run` where `from megatron import setup` of the same file finds the project's package, of which nothing says that
+// another one is to be installed: no part of it has that name.
+bool MissingImports::IsMissingPart(ir::ModuleId module_id, const ir::Import& import) const {
+  const std::string_view dotted = program_.text(import.module);
+  const size_t dot = dotted.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view first = dotted.substr(0, dot);
+  const ir::ModuleId package = PackageNamed(first);
+  if (!package || !KnowsNamesOf(package) || !KnowsPartsOf(package) || (others_.require(first) && !others_.may_install(package))) return false;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.imports.size(); ++i) {
+    const ir::Import& other = module.imports[ir::ImportId{i}];
+    const binding::Target& target = program_.import_targets[module_id.index][i];
+    const std::string_view from = program_.text(other.module);
+    const bool is_of_package = from.starts_with(first) && (from.size() == first.size() || from[first.size()] == '.');
+    if (other.level == 0 && other.name && is_of_package && target.kind != binding::TargetKind::External) return others_.lacks(package, 1, dotted.substr(dot + 1));
+  }
+  return false;
+}
+
+// The only one of the project that is imported by this name; none if there are several.
+ir::ModuleId MissingImports::PackageNamed(std::string_view name) const {
+  ir::ModuleId found;
+  for (uint32_t i = 0; i < program_.infos.size(); ++i) {
+    const ir::ModuleId id{i};
+    if (!program_.infos[id].is_package || program_.infos[id].dotted != name) continue;
+    if (found) return ir::ModuleId::None();
+    found = id;
+  }
+  return found;
 }
 
 // `sys.path.append("..")`, or it imports what was not read, and may do so.

@@ -40,6 +40,8 @@ class MissingImports {
   bool IsSurePackage(ir::ModuleId module, const ir::Import& import, ir::ModuleId package) const;
   bool IsUnbound(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const;
   bool IsElsewhere(ir::ModuleId module, const ir::Import& import) const;
+  bool IsMissingPart(ir::ModuleId module, const ir::Import& import) const;
+  ir::ModuleId PackageNamed(std::string_view name) const;
   bool MayExtendPath(ir::ModuleId module) const;
 
   const binding::Program& program_;

@@ -21,6 +21,8 @@ struct OtherFiles {
   std::function<bool()> set_python_path = {};
   // Whether one of those that say what is to be installed names a package.
   std::function<bool(std::string_view)> require = {};
+  // Whether files of settings name a class, and only as a part of an object of another.
+  std::function<bool(std::string_view)> name_as_part = {};
 };
 
 }  // namespace allranks::objects

@@ -51,6 +51,7 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
     }
   }
   FindCombiners();
+  NoteWriters();
   const EvaluationLoops loops(program, knowledge, facts, index, loading, training, launch);
   for (const EvaluationLoop& loop : loops.loops()) AddEvaluation(loops, loop);
   for (const EvaluationLoop& loop : loops.training_loops()) AddTraining(loop);
@@ -386,7 +387,8 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   if (way.depth > kDeepest) return;
   const auto [function, seed] = from;
   const auto ends = [&](ir::ExprId expr) {
-    return values_.IsA(facts_.value(program_.funcs[function].module, expr), "wandb.Media") || IsKnownAlike(function, expr);
+    const ValueId value = facts_.value(program_.funcs[function].module, expr);
+    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsKnownAlike(function, expr);
   };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
@@ -602,27 +604,43 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
     if ((call.begin < begin && !IsWithin(module, seed, display.call.expr)) || call.begin >= end) continue;
     // `print(meter.reduce())`
     if (end < call.end) continue;
-    const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) {
-      return DiffersBy(function, expr, flow, way) && ShowsResult(function, expr, flow, way);
-    });
+    const auto value = std::ranges::find_if(display.shown, [&](ir::ExprId expr) { return ShowsResult(function, expr, flow, way); });
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
     uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop, way.is_total || flow.IsOfTotal(*value)});
   }
 }
 
-// A text is one by what stands in its holes: `f"{len(results)} done"` says how much a rank has.
+// A text, a list or a table is one by what stands in it: `f"{len(results)} done in {seconds}"` says how much a rank has, and how long it took.
 bool ShareResults::ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  const ValueId value = facts_.value(module_id, expr);
-  if (!flow.Holds(expr) || (value && IsSize(value))) return false;
-  const ir::Expr& node = module[expr];
-  const bool is_call = node.kind == ir::ExprKind::Call && module[ir::CalleeOf(node)].kind == ir::ExprKind::Attribute;
-  const bool is_text = node.kind == ir::ExprKind::FString || (is_call && program_.text(ir::AttrOf(module[ir::CalleeOf(node)])) == "format");
-  if (!is_text) return true;
+  if (!flow.Holds(expr) || IsSize(function, expr)) return false;
+  if (!IsMadeOfParts(module, expr)) return DiffersBy(function, expr, flow, way);
   bool shows = false;
   ir::ForEachPart(module, expr, [&](ir::ExprId part) { shows = shows || ShowsResult(function, part, flow, way); });
   return shows;
+}
+
+// A text with holes, also by `format`, `%` or `+`, or a display of a list or a table.
+bool ShareResults::IsMadeOfParts(const ir::Module& module, ir::ExprId expr) const {
+  const ir::Expr& node = module[expr];
+  const auto is_text = [&](ir::ExprId side) {
+    const bool is_constant = module[side].kind == ir::ExprKind::Constant && ir::ConstantKindOf(module[side]) == ir::ConstantKind::Str;
+    return is_constant || module[side].kind == ir::ExprKind::FString;
+  };
+  switch (node.kind) {
+    case ir::ExprKind::FString:
+    case ir::ExprKind::Dict:
+    case ir::ExprKind::Tuple:
+    case ir::ExprKind::List:
+      return true;
+    case ir::ExprKind::Call:
+      return module[ir::CalleeOf(node)].kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(module[ir::CalleeOf(node)])) == "format";
+    case ir::ExprKind::Binary:
+      return is_text(ir::LeftOf(node)) || is_text(ir::RightOf(node)) || IsMadeOfParts(module, ir::LeftOf(node)) || IsMadeOfParts(module, ir::RightOf(node));
+    default:
+      return false;
+  }
 }
 
 // `len(results) > 0` compares with no other result.
@@ -694,14 +712,14 @@ void ShareResults::AddItems(const ir::Expr& returned, const ir::Module& module, 
   for (size_t i = 0; i < count; ++i) items[i] = items[i] || flow.Holds(ir::Items(module, returned)[i]);
 }
 
-// Whether a function returns something of it before a place.
+// Whether a function returns something of it before a place; `return gather(results)` is not before the call.
 bool ShareResults::ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, Way* what) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   bool returns = false, is_first = true;
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.kind != ir::StmtKind::Return || stmt.begin >= end || !ir::ValueOf(stmt)) continue;
+    if (stmt.kind != ir::StmtKind::Return || stmt.end > end || !ir::ValueOf(stmt)) continue;
     if (!flow.Holds(ir::ValueOf(stmt)) || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
     returns = true;
     if (what == nullptr) continue;
@@ -718,48 +736,105 @@ bool ShareResults::DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& f
   return Differs(function, expr) || (flow.Holds(expr) && (way.is_of_given || flow.IsOfGiven(expr)) && !IsOfClock(function, expr));
 }
 
+// A text or a table that also says how long it took says what else is in it.
 bool ShareResults::IsOfClock(FuncId function, ir::ExprId expr) const {
   const ValueId value = facts_.value(program_.funcs[function].module, expr);
-  return value && facts_.values_store.axes(value).has(knowledge::Axis::Clock);
+  if (!value || !facts_.values_store.axes(value).has(knowledge::Axis::Clock)) return false;
+  const std::vector<ValueId> parts = PartsOf(value);
+  return parts.empty() || std::ranges::all_of(parts, [&](ValueId part) { return IsOfClockOrPlain(part); });
+}
+
+bool ShareResults::IsOfClockOrPlain(ValueId part) const {
+  const knowledge::Axes axes = facts_.values_store.axes(part);
+  return axes.has(knowledge::Axis::Clock) || (axes.empty() && !facts_.values_store.has_param(part));
+}
+
+// What stands in a text or a table; none of anything else.
+std::vector<ValueId> ShareResults::PartsOf(ValueId value) const {
+  const auto kids = facts_.values_store.Kids(value);
+  if (facts_.values_store[value].is_dict(variation::DictKind::Items)) {
+    std::vector<ValueId> parts;
+    for (size_t i = 1; i < kids.size(); i += 2) parts.push_back(kids[i]);
+    return parts;
+  }
+  if (!IsOperation(value, "f-string")) return {};
+  return {kids.begin(), kids.end()};
 }
 
 bool ShareResults::Differs(FuncId function, ir::ExprId expr) const {
   const ValueId value = facts_.value(program_.funcs[function].module, expr);
-  // How long it took is no result.
-  if (!value || IsOfClock(function, expr)) return false;
+  if (!value) return false;
+  const std::vector<ValueId> parts = PartsOf(value);
+  return parts.empty() ? DiffersWithShare(value) : std::ranges::any_of(parts, [&](ValueId part) { return DiffersWithShare(part); });
+}
+
+// How long it took is no result.
+bool ShareResults::DiffersWithShare(ValueId value) const {
+  if (facts_.values_store.axes(value).has(knowledge::Axis::Clock)) return false;
   if (IsShareOfRank(value)) return true;
   return facts_.values_store.has_param(value) && values_.AnyPart(value, [&](ValueId part) { return IsShareOfRank(part); });
 }
 
-// `print(len(features))`, `print(features.shape)`: how much a rank has, and no result.
-bool ShareResults::IsSize(ValueId value) const {
-  constexpr std::string_view kSizes[] = {"builtins.len", "shape", "size", "numel"};
-  const variation::Value& node = facts_.values_store[value];
-  const base::NameId name = facts_.values_store.DerivedBy(node);
-  return name && std::ranges::count(kSizes, program_.text(name)) > 0;
+// `print(len(features))`, `print(features.shape[0])`: how much a rank has, and no result.
+bool ShareResults::IsSize(FuncId function, ir::ExprId expr) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  if (module[expr].kind == ir::ExprKind::Call && values_.External(facts_.value(module_id, ir::CalleeOf(module[expr]))) == "builtins.len") return true;
+  const ValueId value = facts_.value(module_id, expr);
+  return value && std::ranges::all_of(values_.Leaves(value), [&](ValueId leaf) { return IsSize(leaf); });
 }
 
-// `print(f"rank {rank}: {accuracy}")` says what it is.
+bool ShareResults::IsSize(ValueId value) const {
+  constexpr std::string_view kSizes[] = {"builtins.len", "shape", "size", "numel"};
+  const base::NameId name = facts_.values_store.DerivedBy(facts_.values_store[value]);
+  if (!name) return false;
+  const auto kids = facts_.values_store.Kids(value);
+  if (program_.text(name) == "[]" && !kids.empty() && kids[0]) return IsSize(kids[0]);
+  return std::ranges::count(kSizes, program_.text(name)) > 0;
+}
+
+// `os.path.join(folder, f"{loss:.2f}.pt")`: where something is kept, and no result.
+bool ShareResults::IsPath(ValueId value) const {
+  return value && std::ranges::all_of(values_.Leaves(value), [&](ValueId leaf) {
+    return IsOperation(leaf, "os.path.join") || IsOperation(leaf, "joinpath") || values_.IsA(leaf, "pathlib.Path");
+  });
+}
+
+// `print(f"rank {rank}: {accuracy}")` says what it is, also in a process that was told its rank.
 bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
   std::vector<ir::ExprId> work = display.shown;
   while (!work.empty()) {
     const ir::ExprId at = work.back();
     work.pop_back();
     const ValueId value = facts_.value(module_id, at);
     if (value && facts_.values_store[value].kind == variation::ValueKind::Coordinate) return true;
-    ir::ForEachPart(program_.modules[module_id], at, [&](ir::ExprId part) { work.push_back(part); });
+    if (module[at].kind == ir::ExprKind::Name && program_.text(ir::NameOf(module[at])).ends_with("rank")) return true;
+    ir::ForEachPart(module, at, [&](ir::ExprId part) { work.push_back(part); });
   }
   return false;
 }
 
+// It writes, or calls a function that does.
 bool ShareResults::Writes(ir::ModuleId module_id, ir::StmtId branch) const {
-  const ir::Tree& tree = index_.tree(module_id);
-  return std::ranges::any_of(index_.known_calls(), [&](const KnownCall& call) {
-    if (program_.funcs[call.function].module != module_id || !call.entry->Has(knowledge::Role::Write)) return false;
-    const ir::StmtId stmt = tree.StatementOf(call.expr);
-    return stmt && tree.Holds(branch, stmt);
+  const ir::Module& module = program_.modules[module_id];
+  const FuncId function = index_.FunctionOf(module_id, branch);
+  return std::ranges::any_of(index_.ExprsBeginningIn(module_id, module[branch].begin, module[branch].end), [&](ir::ExprId call) {
+    if (module[call].kind != ir::ExprKind::Call || !index_.tree(module_id).StatementOf(call)) return false;
+    const variation::CallFact* fact = facts_.call(function, call);
+    if (fact == nullptr) return false;
+    if (fact->kind == variation::CallKind::Known) return knowledge_[fact->entry].Has(knowledge::Role::Write);
+    return fact->function && writes_[fact->function.index];
   });
+}
+
+// Functions that write something themselves.
+void ShareResults::NoteWriters() {
+  writes_.resize(program_.funcs.size());
+  for (const KnownCall& call : index_.known_calls()) {
+    if (call.entry->Has(knowledge::Role::Write)) writes_[call.function.index] = true;
+  }
 }
 
 }  // namespace allranks::objects

@@ -76,6 +76,7 @@ class ShareResults {
   using Places = std::vector<std::vector<ir::ExprId>>;  // by FuncId
 
   void FindCombiners();
+  void NoteWriters();
   Places WithCallers(const std::vector<Site>& sites, const std::vector<std::vector<Site>>& applied) const;
   std::vector<base::NameId> MethodsAllOf(const Places& places) const;
   bool Calls(FuncId function, base::NameId method) const;
@@ -124,7 +125,13 @@ class ShareResults {
   bool Differs(FuncId function, ir::ExprId expr) const;
   bool DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
   bool IsOfClock(FuncId function, ir::ExprId expr) const;
+  bool IsOfClockOrPlain(ValueId part) const;
+  std::vector<ValueId> PartsOf(ValueId value) const;
+  bool DiffersWithShare(ValueId value) const;
+  bool IsSize(FuncId function, ir::ExprId expr) const;
   bool IsSize(ValueId value) const;
+  bool IsPath(ValueId value) const;
+  bool IsMadeOfParts(const ir::Module& module, ir::ExprId expr) const;
   bool ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
   bool SpeaksOfRanks(FuncId function, const Display& display) const;
@@ -142,6 +149,7 @@ class ShareResults {
   Places places_;  // calls that put values of several ranks together, or that may
   std::set<std::pair<uint32_t, uint32_t>> exchanges_;  // by FuncId and ExprId: calls of libraries that gather or reduce
   Places gathers_;  // of them those that gather or reduce values over ranks that have shares of the data
+  std::vector<bool> writes_;  // by FuncId
   binding::Neighbourhood neighbourhood_;
   std::set<ir::ModuleId> started_;  // files that call a function where they are run
   std::vector<ShareLoop> loops_;

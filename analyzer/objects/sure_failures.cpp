@@ -77,8 +77,33 @@ bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt) const {
       if (Fails(function, other)) return true;
     }
   }
-  if (program_.funcs[function].function == ir::kTopLevel || !index_.CallersOf(function).empty()) return false;
-  return FailsWhenRun(program_.func(module_id, ir::kTopLevel));
+  if (program_.funcs[function].function == ir::kTopLevel) return false;
+  if (FailsAbove(function) || IsCalledWrongly(function)) return true;
+  return index_.CallersOf(function).empty() && FailsWhenRun(program_.func(module_id, ir::kTopLevel));
+}
+
+// The file fails before it defines the function, wherever it is called.
+bool SureFailures::FailsAbove(FuncId function) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const FuncId top = program_.func(module_id, ir::kTopLevel);
+  const uint32_t begin = program_.function(function).begin;
+  for (const ir::StmtId stmt : module.statements(program_.function(top).body)) {
+    if (module[stmt].end > begin) return false;
+    if (Fails(top, stmt)) return true;
+    if (MayLeave(module, module[stmt])) return false;
+  }
+  return false;
+}
+
+// All calls of it lack an argument, or have one too many.
+bool SureFailures::IsCalledWrongly(FuncId function) const {
+  const auto callers = index_.CallersOf(function);
+  return !callers.empty() && index_.GivenTo(function).empty() && std::ranges::all_of(callers, [&](const Site& caller) {
+    const ir::Module& module = program_.module_of(caller.function);
+    if (module[caller.expr].kind != ir::ExprKind::Call || PlainFunctionOf(caller.function, caller.expr) != function) return false;
+    return MisfitsParams(module, module[caller.expr], program_.function(function).params);
+  });
 }
 
 // Python reads a file whole before it runs any of it. A cell of a notebook is a file of its own.

@@ -44,6 +44,8 @@ class SureFailures {
   bool HasErrorOfSyntax(ir::ModuleId module) const;
   bool Fails(FuncId function, ir::StmtId stmt) const;
   bool FailsNew(FuncId function, ir::StmtId stmt) const;
+  bool FailsAbove(FuncId function) const;
+  bool IsCalledWrongly(FuncId function) const;
   bool FailsWhenRun(FuncId function) const;
   bool FailsInBlock(FuncId function, ir::BlockId block) const;
   bool FailsInside(FuncId function, ir::ExprId expr) const;

@@ -59,11 +59,13 @@ bool MissingModules::MayHold(const std::string& folder, std::string_view part) c
   return is_in_editor || std::ranges::any_of(*entries, [&](const source::DirectoryEntry& entry) { return StemOf(entry.name) == part; });
 }
 
-// `_C`, `_version`: what is not for others has such a name, and much of it is made by a build, as are the files of protobuf.
+// `_C`, `_version`: what is not for others has such a name, and much of it is made by a build, as are the files of protobuf. A module in C++
+// names itself: `PYBIND11_MODULE(helpers, m)`.
 bool MissingModules::MayBeBuilt(std::string_view part) const {
   if (part.starts_with('_') || part.ends_with("_pb2") || part.ends_with("_pb2_grpc")) return true;
   const auto builds_it = [&](const std::string& path) { return launch::IsPackagingName(NameOf(path)) && Names(path, part); };
-  return std::ranges::any_of(project_.launch.requirements, builds_it);
+  const auto is_built_of_it = [&](const std::string& path) { return !path.ends_with(".py") && !path.ends_with(".ipynb") && Names(path, part); };
+  return std::ranges::any_of(project_.launch.requirements, builds_it) || std::ranges::any_of(project_.all, is_built_of_it);
 }
 
 bool MissingModules::AreRequired(std::string_view package) const {

@@ -18,6 +18,7 @@
 #include "analyzer/knowledge/replaced.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/objects/never_reached.h"
+#include "analyzer/objects/part_modules.h"
 #include "analyzer/objects/share_results.h"
 #include "analyzer/objects/sure_failures.h"
 #include "analyzer/objects/unpassed_arguments.h"
@@ -232,9 +233,9 @@ class FindingPlaces {
 };
 
 // What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one, as is what stands
-// behind a statement that fails as it is written.
+// behind a statement that fails as it is written, and what a trainer would do with a part of its module.
 void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArguments& unpassed, const objects::SureFailures& failures,
-                 const binding::Program& program, std::vector<Finding>& findings) {
+                 const objects::PartModules& parts, const binding::Program& program, std::vector<Finding>& findings) {
   const FindingPlaces places(program);
   std::erase_if(findings, [&](const Finding& finding) {
     return places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return never.IsAt(module, position); });
@@ -244,6 +245,8 @@ void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArgu
     if (are_needed) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ArgumentPassed));
     const bool fails_first = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return failures.AreBefore(module, position); });
     if (fails_first) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::RunsToHere));
+    const bool is_of_part = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return parts.HaveHookAt(module, position); });
+    if (is_of_part) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ClassUnknown));
   }
 }
 
@@ -261,7 +264,8 @@ objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const
             return missing.Lacks(path_of(module), level, dotted);
           },
           .set_python_path = [&missing] { return missing.AnySetsPythonPath(); },
-          .require = [&missing](std::string_view package) { return missing.AreRequired(package); }};
+          .require = [&missing](std::string_view package) { return missing.AreRequired(package); },
+          .name_as_part = [&unread](std::string_view name) { return unread.NameAsPart(name); }};
 }
 
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read,
@@ -278,7 +282,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
   JudgePlaces({a.program, a.facts, index, *made.reach, values, *made.options, others}, {a.program, a.facts, index, *made.reach},
-              {a.program, *a.knowledge, a.facts, index, others}, a.program, findings);
+              {a.program, *a.knowledge, a.facts, index, others}, {a.program, *a.knowledge, index, others}, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;

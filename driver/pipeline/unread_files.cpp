@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analyzer/launch/torch_pins.h"
+#include "frontends/launch/yaml.h"
 #include "frontends/python/text_scanner.h"
 
 namespace allranks::pipeline {
@@ -33,6 +34,7 @@ UnreadFiles::UnreadFiles(const LaunchInput& input, const LaunchFiles& launch_fil
   std::ranges::copy_if(launch_files.all, std::back_inserter(unread_), [](const std::string& path) { return !path.ends_with(".json"); });
   std::ranges::copy_if(launch_files.requirements, std::back_inserter(packaging_),
                        [](const std::string& path) { return launch::IsPackagingName(NameOf(path)); });
+  std::ranges::copy_if(launch_files.all, std::back_inserter(settings_), [](const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); });
   // `[project.scripts]` names functions, too.
   unread_.insert(unread_.end(), packaging_.begin(), packaging_.end());
 }
@@ -62,6 +64,35 @@ bool UnreadFiles::IsOfPackage(std::string_view folder) const {
   return std::ranges::any_of(packaging_, [&](const std::string& packaging) {
     return IsInside(folder, DirectoryOf(packaging)) && DescribesPackage(packaging, TextOf(packaging));
   });
+}
+
+bool UnreadFiles::NameAsPart(std::string_view class_name) const {
+  were_asked_ = true;
+  const auto [known, is_new] = parts_.try_emplace(std::string(class_name));
+  if (!is_new) return known->second;
+  Mentions found;
+  for (const std::string& path : settings_) FindMentions(path, class_name, found);
+  known->second = found.as_part && !found.otherwise;
+  return known->second;
+}
+
+void UnreadFiles::FindMentions(const std::string& path, std::string_view class_name, Mentions& found) const {
+  std::string text = TextOf(path);
+  if (!python::HasWord(text, class_name)) return;
+  base::Result<source::SourceFile> file = source::MakeSourceFile(path, std::move(text));
+  if (!file) return;
+  const launch::ConfigTree tree = launch_files::ReadYaml(*file, source::FileId{0}).tree;
+  const std::string ending = "." + std::string(class_name);
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    const launch::ConfigNode& node = tree[launch::ConfigId{i}];
+    if (node.kind != launch::ConfigKind::Text || (node.text != class_name && !node.text.ends_with(ending))) continue;
+    bool is_part = false;
+    const launch::ConfigId own = node.parent;
+    for (launch::ConfigId at = own ? tree[own].parent : own; at && !is_part; at = tree[at].parent) {
+      is_part = !node.key.empty() && tree[at].kind == launch::ConfigKind::Map && tree.Member(at, node.key);
+    }
+    (is_part ? found.as_part : found.otherwise) = true;
+  }
 }
 
 std::string UnreadFiles::TextOf(const std::string& path) const {

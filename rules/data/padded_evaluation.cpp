@@ -61,7 +61,8 @@ class Evaluations {
   // A caller may drop what is there twice, the loader may be another, nobody may ever come here, and the mean of losses over batches is
   // rough anyway.
   bool IsSure(const objects::ShareUse& use) const {
-    return !use.is_cut_above && !results_.loops()[use.loop].may_be_whole && !losses_.AreHandedTo(use.place) && results_.IsCalled(use.place);
+    return !use.is_cut_above && !results_.loops()[use.loop].may_be_whole && !losses_.AreHandedTo(use.place) && results_.IsCalled(use.place) &&
+           !IsStartedElsewhere(context_, use.place);
   }
 
   // A set of a round number of samples fits most jobs, and who asks for the rest knows of it.

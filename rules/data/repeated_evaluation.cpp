@@ -7,6 +7,7 @@
 #include "analyzer/objects/job_runs.h"
 #include "rules/data/whole_sets.h"
 #include "rules/finding_parts.h"
+#include "rules/share_uses.h"
 
 namespace allranks::rules {
 namespace {
@@ -30,11 +31,12 @@ class WholeEvaluations {
 
  private:
   void Visit(const EvaluationLoop& loop) {
-    if (!loop.loader || loop.is_prepared || !AreAllWhole(loop) || IsTrainedOn(loop.loader) || IsCutShort(loop)) return;
+    if (!loop.loader || loop.is_prepared || !AreAllWhole(loop) || IsTrainedOn(loop.loader) || IsCutShort(loop) || IsOfOwnTraining(loop)) return;
     if (!IsDoneByAll(loop.iterable) || loops_.ModeOf(loop) != objects::ModelMode::Evaluation || !Trains(loop.iterable.function)) return;
     const std::vector<Site> made = MadeFor(loop);
     if (made.empty() || IsSeen(loop.iterable.function)) return;
-    Finding finding = FindingAt(context_, kAR314, Severity::Info, runs_.IsStartedOnRanks(loop.iterable) ? Confidence::Likely : Confidence::Possible, loop.iterable,
+    const bool is_sure = runs_.IsStartedOnRanks(loop.iterable) && !IsStartedElsewhere(context_, loop.iterable);
+    Finding finding = FindingAt(context_, kAR314, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, loop.iterable,
                                 {"each rank evaluates the whole set: all of them do the work of one", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"every rank goes over all samples", {}});
     AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"this loader has no distributed sampler", {}});
@@ -47,6 +49,12 @@ class WholeEvaluations {
     return std::ranges::any_of(context_.loading.loops(), [&](const objects::LoaderLoop& other) {
       return context_.training.TrainsOn(other) && context_.values.AnyPart(other.loader, [&](ValueId part) { return part == loader; });
     });
+  }
+
+  // The function trains a model that ranks do not share, and evaluates that.
+  bool IsOfOwnTraining(const EvaluationLoop& loop) const {
+    const FuncId function = loop.iterable.function;
+    return context_.training.Trains(function) && !context_.training.Reduces(function);
   }
 
   // Where the loader may have been made, by the program that the loop is of.

@@ -282,16 +282,25 @@ class Ratios {
     return is_made && is_put_back;
   }
 
-  // Set anew in the same function: the total does not outlive it.
+  // Set anew in the same function: the total does not outlive it. Also in place, by `total.zero_()`.
   bool IsReset(const KnownCall& call, std::string_view name) const {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
     const ir::Module& module = context_.program.modules[module_id];
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::Stmt& stmt = module[ir::StmtId{i}];
-      if (stmt.kind != ir::StmtKind::Assign || context_.index.FunctionOf(module_id, ir::StmtId{i}) != call.function) continue;
-      if (TextOf(context_, module_id, ir::TargetsOf(module, stmt)[0]) == name) return true;
+      if (context_.index.FunctionOf(module_id, ir::StmtId{i}) != call.function) continue;
+      if (stmt.kind == ir::StmtKind::Assign && TextOf(context_, module_id, ir::TargetsOf(module, stmt)[0]) == name) return true;
+      if (stmt.kind == ir::StmtKind::Expr && SetsInPlace(module_id, ir::ValueOf(stmt), name)) return true;
     }
     return false;
+  }
+
+  bool SetsInPlace(ir::ModuleId module_id, ir::ExprId call, std::string_view name) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[call].kind != ir::ExprKind::Call || module[ir::CalleeOf(module[call])].kind != ir::ExprKind::Attribute) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    const std::string_view method = context_.program.text(ir::AttrOf(callee));
+    return (method == "zero_" || method == "fill_") && TextOf(context_, module_id, ir::ObjectOf(callee)) == name;
   }
 
   const Context& context_;

@@ -39,7 +39,7 @@ class TrainingResults {
     if (std::ranges::count(seen_, use.loop) > 0) return;
     seen_.push_back(use.loop);
     const Site value{use.place.function, use.value};
-    const bool is_sure = !results_.loops()[use.loop].may_be_whole && results_.IsCalled(use.place);
+    const bool is_sure = !results_.loops()[use.loop].may_be_whole && results_.IsCalled(use.place) && !IsStartedElsewhere(context_, use.place);
     Finding finding = FindingAt(context_, kAR413, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, use.place,
                                 {"`{}` is of {} batches only: it is shown as the result of the epoch",
                                  {Quoted(context_, value), std::string(WhoseShare(context_, use.place))}});
