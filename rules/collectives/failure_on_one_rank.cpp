@@ -159,8 +159,13 @@ class Failures {
 
   // torchrun, Accelerate and mpirun end the others of a node at once. Slurm does not, nor does anybody on another node.
   bool AreOthersLeft(ir::ModuleId module) {
-    return context_.facts.job.nodes > 1 || context_.launch.LeavesOthers(module) ||
-           calls_.FindIf(module, [](const KnownCall& call) { return call.entry->Has(knowledge::Role::LeavesOthers); }) != nullptr;
+    if (context_.facts.job.nodes > 1 || context_.launch.LeavesOthers(module)) return true;
+    const KnownCall* start = calls_.FindIf(module, [](const KnownCall& call) { return call.entry->Has(knowledge::Role::LeavesOthers); });
+    if (start == nullptr) return false;
+    // A script for Slurm that came with the code counts where commands start it, or where there are none.
+    const std::string& path = context_.program.infos[context_.program.funcs[start->function].module].path;
+    const auto lines = context_.launch.lines();
+    return context_.launch.LinesFor(module).empty() || std::ranges::any_of(lines, [&](const objects::LaunchLine& line) { return line.MayStart(path); });
   }
 
   // On every way to the place something expects it, and goes on.
@@ -215,6 +220,8 @@ extern const Rule FailureOnOneRank = {
     .code = kAR116,
     .name = "failure-on-one-rank",
     .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "error that ends some ranks only, on the way to a collective in which the others wait",
     .explanation = R"md(

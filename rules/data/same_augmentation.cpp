@@ -272,9 +272,9 @@ class EqualWorkers {
     const std::vector<objects::Guard> behind = context_.reach.Guards(other);
     return std::ranges::any_of(context_.reach.Guards(seed), [&](const objects::Guard& guard) {
       const auto [test, field] = asked(guard);
-      return test && std::ranges::any_of(behind, [&](const objects::Guard& against) {
+      return test && guard.holds && std::ranges::any_of(behind, [&](const objects::Guard& against) {
         const auto [opposite, same_field] = asked(against);
-        return against.holds != guard.holds && (opposite == test || (field && same_field == field));
+        return !against.holds && (opposite == test || (field && same_field == field));
       });
     });
   }
