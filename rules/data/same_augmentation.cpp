@@ -477,8 +477,8 @@ the rank, and trains on a loader with workers whose data set draws random number
 makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's, and the seed may stand
 at the top of a file that each process imports which the program starts. Also workers that are seeded by
 their number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`),
-also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is the
-same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them.
+also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is
+the same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them.
 
 ## Why it hurts
 
@@ -513,8 +513,8 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
 * Nothing deals the data out to the ranks.
 * Training draws noise behind the same seed: AR308 reports it.
 * The program stores another number on each rank into the option that it seeds with (`args.seed += rank`).
-* NumPy draws, PyTorch is pinned to a release before 1.9, whose loaders do not seed it, and the program does not seed
-  it alike.
+* NumPy draws, PyTorch is pinned to a release before 1.9, whose loaders do not seed it, and the program does
+  not seed it alike.
 
 ## Fix
 
