@@ -112,6 +112,18 @@ TEST(LaunchLinesTest, NodesAreThoseOfTheStep) {
   EXPECT_EQ(NodesOf("srun python train.py\n"), 0);
 }
 
+TEST(LaunchLinesTest, SlurmAndLaunchersOfOtherNodesLetRanksGoOn) {
+  const auto leaves = [](const std::string& script) { return FirstLineOf(script).leaves_others; };
+  EXPECT_TRUE(leaves("srun --ntasks=8 python train.py\n"));
+  EXPECT_FALSE(leaves("srun --ntasks=8 --kill-on-bad-exit=1 python train.py\n"));
+  EXPECT_FALSE(leaves("srun -K --ntasks=8 python train.py\n"));
+  EXPECT_TRUE(leaves("srun --ntasks=8 --kill-on-bad-exit=0 python train.py\n"));
+  EXPECT_FALSE(leaves("export SLURM_KILL_BAD_EXIT=1\nsrun --ntasks=8 python train.py\n"));
+  EXPECT_FALSE(leaves("torchrun --nproc_per_node=8 train.py\n"));
+  EXPECT_TRUE(leaves("torchrun --nnodes=4 --nproc_per_node=8 train.py\n"));
+  EXPECT_FALSE(leaves("mpirun -np 8 python train.py\n"));
+}
+
 TEST(LaunchLinesTest, RanksAreCountedWhereTheFileSaysHowMany) {
   EXPECT_EQ(RanksOf("torchrun --nproc_per_node=4 train.py\n"), 4);
   EXPECT_EQ(RanksOf("torchrun --nnodes=2 --nproc_per_node=4 train.py\n"), 8);

@@ -79,9 +79,25 @@ class FailedRanks {
     if (statements.empty()) return true;
     const Stretch body{handler.begin, module[statements.back()].end};
     if (Tells(function, body, true)) return false;
-    const bool keeps = AnyStatement(function, body, [&](ir::StmtId each) { return module[each].kind == ir::StmtKind::Assign; });
-    const bool is_named = static_cast<bool>(handler.name);
-    return !(keeps || is_named) || !Tells(function, {module[stmt].end, UINT32_MAX}, keeps);
+    const bool keeps = AnyStatement(function, body, [&](ir::StmtId each) { return IsReadBehind(function, each, module[stmt].end); });
+    return !keeps && !Tells(function, {module[stmt].end, UINT32_MAX}, false);
+  }
+
+  // `failed = error`, and behind the `try` somebody looks at it, here or, of a field, wherever.
+  bool IsReadBehind(FuncId function, ir::StmtId stmt, uint32_t end) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[stmt].kind != ir::StmtKind::Assign) return false;
+    for (const ir::ExprId target : ir::TargetsOf(module, module[stmt])) {
+      if (module[target].kind != ir::ExprKind::Name) return true;
+      const auto names = context_.index.ExprsOf(module_id, ir::ExprKind::Name);
+      if (std::ranges::any_of(names, [&](ir::ExprId name) {
+            return ir::NameOf(module[name]) == ir::NameOf(module[target]) && module[name].begin >= end && FunctionAround(context_, module_id, name) == function;
+          })) {
+        return true;
+      }
+    }
+    return false;
   }
 
   bool Tells(FuncId function, const Stretch& stretch, bool by_result) const {

@@ -93,10 +93,10 @@ class Failures {
     const bool is_here = meeting && meeting->parted.expr == site.expr;
     if (!is_here && !(meeting && IsCallOf(meeting->parted, site.function))) return;
     const bool is_asked = std::ranges::any_of(guards, [&](const Guard& guard) { return !IsRankTest(guard); });
-    // Settings that are wrong are so in the first run, before anybody has waited for long.
+    // What rank 0 asks is rarely so, and as a rule in the first run, before anybody has waited for long.
     const bool is_found = std::ranges::any_of(guards, [&](const Guard& guard) { return !(AxesOf(guard) & knowledge::kSoftAxes).empty(); });
     // A helper asks for wrong arguments, and these are the same each time.
-    if (is_asked && (is_here || is_found)) Report(site, meeting, is_found ? Confidence::Likely : Confidence::Possible, "some ranks alone end here");
+    if (is_asked && (is_here || is_found)) Report(site, meeting, Confidence::Possible, "some ranks alone end here");
   }
 
   bool IsCallOf(const Site& call, FuncId function) const {
@@ -159,8 +159,13 @@ class Failures {
 
   // torchrun, Accelerate and mpirun end the others of a node at once. Slurm does not, nor does anybody on another node.
   bool AreOthersLeft(ir::ModuleId module) {
-    return context_.facts.job.nodes > 1 || context_.launch.LeavesOthers(module) ||
-           calls_.FindIf(module, [](const KnownCall& call) { return call.entry->Has(knowledge::Role::LeavesOthers); }) != nullptr;
+    if (context_.facts.job.nodes > 1 || context_.launch.LeavesOthers(module)) return true;
+    const KnownCall* start = calls_.FindIf(module, [](const KnownCall& call) { return call.entry->Has(knowledge::Role::LeavesOthers); });
+    if (start == nullptr) return false;
+    // A script for Slurm that came with the code counts where commands start it, or where there are none.
+    const std::string& path = context_.program.infos[context_.program.funcs[start->function].module].path;
+    const auto lines = context_.launch.lines();
+    return context_.launch.LinesFor(module).empty() || std::ranges::any_of(lines, [&](const objects::LaunchLine& line) { return line.MayStart(path); });
   }
 
   // On every way to the place something expects it, and goes on.
@@ -215,8 +220,6 @@ extern const Rule FailureOnOneRank = {
     .code = kAR116,
     .name = "failure-on-one-rank",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooFewWereRead,
     .languages = "Python",
     .summary = "error that ends some ranks only, on the way to a collective in which the others wait",
     .explanation = R"md(
@@ -225,14 +228,17 @@ extern const Rule FailureOnOneRank = {
 A place where single ranks end with an error while the others go on to an operation of all
 ranks:
 
-* `raise`, or an exit with an error status, that stands under a test of the rank and asks
-  something else besides: whether the output folder is empty, whether the settings are good; also
-  in a function that only some ranks call, where it asks for what it finds on the disk;
-* the same under a test whether numbers are finite, where these are the rank's own: a loss that
-  nobody reduced;
+* `raise`, or an exit with an error status, under a test whether numbers are finite, where these are
+  the rank's own: a loss that nobody reduced.
+
+The following is *possible*, and hidden by default: it is rare, or comes up in the first run:
+
+* the same under a test of the rank that asks something else besides: whether the output folder is
+  empty, whether the settings are good; also in a function that only some ranks call, where it asks
+  for what it finds on the disk;
 * what fails in some runs and is done by some ranks alone: a folder that is made though it may
   be there (`os.makedirs` without `exist_ok`), a program that is started and must succeed
-  (`subprocess.check_output`). These are *possible*, and hidden by default.
+  (`subprocess.check_output`).
 
 ## Why it hurts
 
@@ -286,9 +292,6 @@ if not finite.item():
 * The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes
   up on the first run and on all ranks.
 * All that decides is the rank, so that it always ends.
-
-It is *possible* as well where settings alone decide, beside the rank: they are wrong in the
-first run already.
 
 ## Fix
 

@@ -101,7 +101,8 @@ extern const Rule LongWorkOnOneRank = {
     .name = "long-work-on-one-rank",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = kTooFewWereRead,
+    .preview = "of the last 12 findings on public code that were read 1 was right: what one rank does alone is mostly done long before the "
+               "timeout",
     .languages = "Python",
     .summary = "whole pass over data, or a transfer of a model, on one rank while the others wait in a collective",
     .explanation = R"md(

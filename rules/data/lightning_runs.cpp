@@ -20,11 +20,12 @@ constexpr std::string_view kModule = "lightning.pytorch.LightningModule";
 
 LightningRuns::LightningRuns(const Context& context)
     : context_(context), trainers_(context.program, context.knowledge, context.facts, context.index, context.settings) {
+  ProgramCalls calls(context);
   for (const KnownCall& run : objects::FindLightningCalls(context.program, context.index).runs) {
     if (context.program.text(run.entry->name) != kFit) continue;
     const ir::ModuleId module = context.program.funcs[run.function].module;
     const auto makes = [&](const objects::LightningTrainer& trainer) {
-      return calls_.IsOneProgram(module, context.program.funcs[trainer.function].module) && MayHaveRanks(trainer);
+      return calls.IsOneProgram(module, context.program.funcs[trainer.function].module) && MayHaveRanks(trainer);
     };
     if (std::ranges::any_of(trainers_.all(), makes)) fits_.push_back(run);
   }
@@ -63,10 +64,14 @@ std::vector<binding::ClassId> LightningRuns::ModulesOf(const KnownCall& fit) con
   return classes;
 }
 
-bool LightningRuns::MayBeOfSettings(const KnownCall& fit) {
-  return calls_.FindIf(context_.program.funcs[fit.function].module, [](const KnownCall& call) {
-    return call.entry->Has(knowledge::Role::Builds) || call.entry->Has(knowledge::Role::LoadsUnseen);
-  }) != nullptr;
+bool LightningRuns::MayBeOfSettings(const KnownCall& fit) const {
+  std::vector<objects::FuncId> functions;
+  for (const Site& site : context_.index.WaysTo({fit.function, fit.expr})) functions.push_back(site.function);
+  const std::vector<objects::FuncId> run = context_.index.RunBy(std::move(functions));
+  return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+    const bool builds = call.entry->Has(knowledge::Role::Builds) || call.entry->Has(knowledge::Role::LoadsUnseen);
+    return builds && std::ranges::binary_search(run, call.function);
+  });
 }
 
 bool LightningRuns::Trains(const KnownCall& fit, binding::ClassId owner) const {

@@ -21,8 +21,8 @@ class LightningRuns {
   bool IsStep(objects::FuncId function, const objects::KnownCall& fit) const;
   // Whether the call says of which class its module is.
   bool KnowsModule(const objects::KnownCall& fit) const { return !ModulesOf(fit).empty(); }
-  // Whether its program makes objects of classes that settings name, and so may train a module of a file that it does not import.
-  bool MayBeOfSettings(const objects::KnownCall& fit);
+  // Whether the functions that come to it make objects of classes that settings name, and so may train a module of a file that it does not import.
+  bool MayBeOfSettings(const objects::KnownCall& fit) const;
 
  private:
   bool MayHaveRanks(const objects::LightningTrainer& trainer) const;
@@ -30,7 +30,6 @@ class LightningRuns {
   bool Trains(const objects::KnownCall& fit, binding::ClassId owner) const;
 
   const Context& context_;
-  ProgramCalls calls_{context_};
   objects::LightningTrainers trainers_;
   std::vector<objects::KnownCall> fits_;  // on several ranks
 };

@@ -7,6 +7,7 @@
 #include "analyzer/objects/lightning_sampling.h"
 #include "analyzer/objects/test_files.h"
 #include "rules/data/lightning_runs.h"
+#include "rules/data/same_noise.h"
 #include "rules/seed_places.h"
 #include "rules/data/worker_seeds.h"
 #include "rules/finding_parts.h"
@@ -56,6 +57,7 @@ class EqualWorkers {
 
  private:
   void NoteDraws() {
+    NoteBeforehand();
     for (const KnownCall& call : context_.index.known_calls()) {
       if (!call.entry->Has(knowledge::Role::DrawRandom)) continue;
       const Site site{call.function, call.expr};
@@ -69,6 +71,19 @@ class EqualWorkers {
         const binding::Func& function = context_.program.funcs[on_way.function];
         const binding::ClassId maker = MakesSamples(on_way.function) ? function.owner : binding::ClassId::None();
         draws_.push_back({.site = site, .maker = maker, .transform = {}, .function = on_way.function});
+      }
+    }
+  }
+
+  // `data.map(tokenize)`: applied to all samples before there is a loader.
+  void NoteBeforehand() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (!call.entry->Has(knowledge::Role::LongWork)) continue;
+      for (const ValueId argument : call.args) {
+        context_.values.AnyPart(argument, [&](ValueId part) {
+          if (context_.values[part].kind == ValueKind::Function) beforehand_.insert(context_.values[part].function().index);
+          return false;
+        });
       }
     }
   }
@@ -201,7 +216,7 @@ class EqualWorkers {
     if (std::ranges::any_of(files, [&](ir::ModuleId file) { return std::ranges::count(reported_, file) > 0; })) return;
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       if (std::ranges::count(files, ModuleOf(loop.iterable)) == 0 || !context_.training.TrainsOn(loop)) continue;
-      if (!HasWorkersAlike(loop.loader) || !IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop.iterable)) continue;
+      if (!HasWorkersAlike(loop.loader) || !IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop)) continue;
       const Draw* draw = DrawAlikeOf(loop.loader, files);
       if (draw == nullptr) continue;
       reported_.push_back(ModuleOf(seed.site));
@@ -237,11 +252,30 @@ class EqualWorkers {
   }
 
   // Some function comes to both, or the seed is set by whoever imports the file.
-  bool IsOneRun(const Site& seed, const Site& loop) const {
+  bool IsOneRun(const Site& seed, const objects::LoaderLoop& loop) const {
     if (context_.program.funcs[seed.function].function == ir::kTopLevel) return true;
-    const std::vector<Site> to_loop = context_.index.WaysTo(loop);
+    std::vector<Site> to_loop = context_.index.WaysTo(loop.way.empty() ? loop.place() : loop.way.back());
+    to_loop.insert(to_loop.end(), loop.way.begin(), loop.way.end());
+    if (std::ranges::any_of(to_loop, [&](const Site& other) { return Excludes(seed, other); })) return false;
     return std::ranges::any_of(context_.index.WaysTo(seed), [&](const Site& site) {
       return std::ranges::find(to_loop, site.function, &Site::function) != to_loop.end();
+    });
+  }
+
+  // `if args.evaluate: seed()` and `if args.evaluate: return`, behind which it trains.
+  bool Excludes(const Site& seed, const Site& other) const {
+    const auto asked = [&](const objects::Guard& guard) -> std::pair<ValueId, base::NameId> {
+      const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+      const bool is_field = test && context_.values[test].kind == ValueKind::Derived && context_.values[test].kid_count == 1;
+      return {test, is_field ? context_.facts.values_store.OperationOf(context_.values[test]) : base::NameId()};
+    };
+    const std::vector<objects::Guard> behind = context_.reach.Guards(other);
+    return std::ranges::any_of(context_.reach.Guards(seed), [&](const objects::Guard& guard) {
+      const auto [test, field] = asked(guard);
+      return test && guard.holds && std::ranges::any_of(behind, [&](const objects::Guard& against) {
+        const auto [opposite, same_field] = asked(against);
+        return !against.holds && (opposite == test || (field && same_field == field));
+      });
     });
   }
 
@@ -353,7 +387,7 @@ class EqualWorkers {
     const auto add = [&](ValueId value) {
       context_.values.AnyPart(value, [&](ValueId part) {
         const variation::Value& node = context_.facts.values_store[part];
-        if (node.kind == ValueKind::Function) held.functions.insert(node.function().index);
+        if (node.kind == ValueKind::Function && !beforehand_.contains(node.function().index)) held.functions.insert(node.function().index);
         const bool is_object = node.kind == ValueKind::Instance || node.kind == ValueKind::Object;
         if (is_object && held.objects.size() < kMost && seen.insert(part.index).second) held.objects.push_back(part);
         return false;
@@ -404,11 +438,25 @@ class EqualWorkers {
   LightningRuns lightning_;
   objects::LightningSampling sampling_;
   std::vector<Draw> draws_;
+  std::set<uint32_t> beforehand_;  // FuncIds
   std::vector<ir::ModuleId> reported_;
 };
 
+// One seed may have training draw the same noise as well: AR308 says so at the same place.
+void LeaveOutNoise(const Context& context, FindingSink& findings) {
+  if (findings.empty()) return;
+  FindingSink noise;
+  CheckSameNoise(context, kAR312, noise);
+  std::erase_if(findings, [&](const Finding& each) {
+    return std::ranges::any_of(noise, [&](const Finding& other) { return other.span == each.span && other.confidence == each.confidence; });
+  });
+}
+
 void CheckSameAugmentation(const Context& context, FindingSink& sink) {
-  EqualWorkers(context, sink).Run();
+  FindingSink findings;
+  EqualWorkers(context, findings).Run();
+  LeaveOutNoise(context, findings);
+  std::ranges::move(findings, std::back_inserter(sink));
   CheckWorkerSeeds(context, kAR312, sink);
 }
 
@@ -418,8 +466,6 @@ extern const Rule SameAugmentation = {
     .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
     .explanation = R"md(
@@ -431,8 +477,8 @@ the rank, and trains on a loader with workers whose data set draws random number
 makes itself, or where samples are joined (`collate_fn`). The loop may be Lightning's, and the seed may stand
 at the top of a file that each process imports which the program starts. Also workers that are seeded by
 their number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`),
-also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is the
-same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them.
+also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is
+the same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them.
 
 ## Why it hurts
 
@@ -465,9 +511,10 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
   that cannot be read. Where it draws only if an argument asks for it that no call here passes, the
   finding is *possible*.
 * Nothing deals the data out to the ranks.
+* Training draws noise behind the same seed: AR308 reports it.
 * The program stores another number on each rank into the option that it seeds with (`args.seed += rank`).
-* NumPy draws, PyTorch is pinned to a release before 1.9, whose loaders do not seed it, and the program does not seed
-  it alike.
+* NumPy draws, PyTorch is pinned to a release before 1.9, whose loaders do not seed it, and the program does
+  not seed it alike.
 
 ## Fix
 

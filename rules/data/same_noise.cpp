@@ -185,13 +185,13 @@ class SameNoise {
 
   // The same where Lightning runs the step, of a module that it may have got from a settings file.
   const KnownCall* DrawInFit(const SeedPlace& place, const KnownCall& fit) {
+    const bool is_open = !lightning_.KnowsModule(fit) && lightning_.MayBeOfSettings(fit);
     return Nearest([&](const KnownCall& draw) {
-      const ir::ModuleId file = ModuleOf({draw.function, draw.expr});
-      const bool is_of_program = calls_.IsOneProgram(ModuleOf(place.site), file);
-      if (!is_of_program && (lightning_.KnowsModule(fit) || IsSeededByRank(file) || !lightning_.MayBeOfSettings(fit))) return SIZE_MAX;
       size_t calls = SIZE_MAX;
       ways_.Any({draw.function, draw.expr}, [&](std::span<const Site> way) {
-        if (!lightning_.IsStep(way.front().function, fit) || AsksForWhatIsNone(way)) return false;
+        const ir::ModuleId file = ModuleOf(way.front());
+        const bool may_be_run = calls_.IsOneProgram(ModuleOf(place.site), file) || (is_open && !IsSeededByRank(file));
+        if (!may_be_run || !lightning_.IsStep(way.front().function, fit) || AsksForWhatIsNone(way)) return false;
         calls = way.size();
         return true;
       });

@@ -73,8 +73,6 @@ extern const Rule SeedAcrossRanks = {
     .code = kAR308,
     .name = "seed-across-ranks",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "shards cut from orders that differ by rank, or noise that is the same on every rank",
     .explanation = R"md(
@@ -95,8 +93,8 @@ extern const Rule SeedAcrossRanks = {
   (`if self.training:`) is only *possible*.
 * A training loop that seeds alike on all ranks in each round, in a function that gave each rank a seed of
   its own before.
-* A `torch.Generator` that is seeded alike on all ranks before a loop over the rank's share of the data, and that
-  each round draws from.
+* A `torch.Generator` that is seeded alike on all ranks before a loop over the rank's share of the data, and
+  that each round draws from.
 * The state of a generator that one rank has saved and all ranks put back, where each had its own.
 
 ## Why it hurts
@@ -140,8 +138,8 @@ sampler = DistributedSampler(dataset, seed=args.seed)
   repository starts ranks of it.
 * The seed holds for a while only (`with torch.random.fork_rng():`).
 * The program stores another number on each rank into the option that it seeds with (`args.seed += rank`).
-* A generator is seeded anew in each round, which is meant to give all rounds the same numbers, or makes an order of
-  the data, which has to agree.
+* A generator is seeded anew in each round, which is meant to give all rounds the same numbers, or makes an
+  order of the data, which has to agree.
 * The seed, or what was drawn, was sent to all ranks by a collective.
 
 ## Fix

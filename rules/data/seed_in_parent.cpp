@@ -161,8 +161,6 @@ extern const Rule SeedInParent = {
     .code = kAR311,
     .name = "seed-in-parent",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "seed that is set before the ranks are spawned, and in none of them",
     .explanation = R"md(
@@ -200,8 +198,8 @@ def worker(rank, args):
 * The parent draws random numbers or makes weights itself behind the seed.
 * The started function neither trains nor makes weights nor draws a random number.
 * The processes are forked: they go on from the state of their parent.
-* A launcher starts the ranks, so that each of them runs the whole script. Where the program spawns them only by an
-  option that no command of the project gives (`--multiprocessing-distributed`), the finding is *possible*.
+* A launcher starts the ranks, so that each of them runs the whole script. Where the program spawns them only
+  by an option that no command of the project gives (`--multiprocessing-distributed`), the finding is *possible*.
 
 ## Fix
 

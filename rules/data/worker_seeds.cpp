@@ -130,12 +130,16 @@ bool WorkerSeeds::IsOfLoader(ValueId seed) const {
 }
 
 // `np.random.get_state()[1][0] + number`: NumPy puts the same word there for whatever list of numbers it is seeded with, and loaders seed it
-// with such a list.
+// with such a list. A number that it was seeded with before would stand there.
 bool WorkerSeeds::CountsFromState(const KnownCall& call) const {
   const ir::ModuleId module_id = context_.program.funcs[call.function].module;
   const ir::Module& module = context_.program.modules[module_id];
   const ir::ExprId seed = context_.index.ArgExpr(call, "seed");
   if (!seed || module[seed].kind != ir::ExprKind::Binary) return false;
+  const bool is_seeded_before = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& other) {
+    return other.function == call.function && other.entry == call.entry && module[other.expr].end <= module[call.expr].begin;
+  });
+  if (is_seeded_before) return false;
   const auto is_state = [&](ir::ExprId side) {
     return module[side].kind == ir::ExprKind::Subscript && std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& other) {
       return other.function == call.function && other.entry->Has(knowledge::Role::KeepRandomState) && module[other.expr].begin >= module[side].begin &&
