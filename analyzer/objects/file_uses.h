@@ -42,7 +42,8 @@ class FileUses {
   std::vector<FilePath> ListingsOf(const FileUse& use) const;
   // The same of one piece of the path.
   std::vector<FilePath> ListingsOf(const FileUse& use, const PathPiece& piece) const;
-  // Of a file that is opened by name: the calls in the same function that are made on it or are given it, as far as they are seen.
+  // Of a file that is opened by name: the calls in the same function that are made on it or are given it, as far as they are seen. Of one that
+  // is kept in a field: those in the methods of its class.
   std::vector<Site> WritesInto(const FileUse& use) const;
   // `args.config = os.path.join(folder, "x.json")`, then `open(args.config, "w")`: who is handed `args` finds the file.
   bool IsKeptAsOption(const FileUse& use) const;

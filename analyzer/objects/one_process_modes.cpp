@@ -26,10 +26,12 @@ bool OneProcessModes::AreMeantAt(std::span<const Site> way) const {
 
 bool OneProcessModes::IsLeftOut(std::span<const Site> way) const {
   const ir::ModuleId module = program_.funcs[way.front().function].module;
-  const std::vector<const LaunchLine*> for_ranks = launch_.LinesFor(module);
-  if (for_ranks.empty() || launch_.StartsItself(module)) return false;
+  if (launch_.StartsItself(module)) return false;
+  std::vector<const LaunchLine*> lines = launch_.LinesFor(module);
+  const std::vector<const LaunchLine*> for_one = LinesForOne(module);
+  lines.insert(lines.end(), for_one.begin(), for_one.end());
   const std::vector<Site> sites = FromTheTop(way);
-  return std::ranges::none_of(for_ranks, [&](const LaunchLine* line) { return LeadsTo(*line, sites); });
+  return !lines.empty() && std::ranges::none_of(lines, [&](const LaunchLine* line) { return LeadsTo(*line, sites); });
 }
 
 bool OneProcessModes::IsLaunchUnseen(ir::ModuleId module) const {

@@ -31,7 +31,7 @@ class OneProcessModes {
 
   // `way`: sites each of which calls the function of the next.
   bool AreMeantAt(std::span<const Site> way) const;
-  // Whether commands start ranks of the program, and none of them leads to the place: it takes an option that all of them leave out.
+  // Whether commands start the program, and none of them leads to the place: it takes an option that all of them leave out.
   bool IsLeftOut(std::span<const Site> way) const;
   // Whether the project has commands, and none of them starts ranks of a program with this file, nor does such a program start them itself.
   bool IsLaunchUnseen(ir::ModuleId module) const;

@@ -158,7 +158,9 @@ class Downloads {
   bool IsFetchedBefore(const KnownCall& call) const {
     const std::vector<ir::ModuleId> files = neighbourhood_.Of(context_.program.funcs[call.function].module);
     return std::ranges::any_of(fetched_first_, [&](const KnownCall* other) {
-      return other->entry == call.entry && std::ranges::count(files, context_.program.funcs[other->function].module) > 0;
+      const ir::ModuleId module = context_.program.funcs[other->function].module;
+      const bool is_far_cell = IsOfCell({other->function, other->expr}) && module != context_.program.funcs[call.function].module;
+      return other->entry == call.entry && !is_far_cell && std::ranges::count(files, module) > 0;
     });
   }
 
@@ -183,8 +185,6 @@ extern const Rule DownloadOnEveryRank = {
     .code = kAR810,
     .name = "download-on-every-rank",
     .severity = Severity::Info,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
     .languages = "Python",
     .summary = "data that every rank downloads or unpacks into one folder",
     .explanation = R"md(
@@ -192,8 +192,8 @@ extern const Rule DownloadOnEveryRank = {
 
 A data set that fetches itself (`CIFAR10(root, download=True)`), `torch.hub.load` of a repository, an archive
 that is unpacked and what else the knowledge base gives the role `download`, where all ranks of a job come by;
-also programs that fetch or unpack (`os.system("wget ...")`, `subprocess.run(["git", "clone", url])`).
-The calls of one function are one finding.
+also programs that fetch or unpack (`os.system("wget ...")`, `subprocess.run(["git", "clone", url])`), and
+what the user may ask for (`download=args.download`). The calls of one function are one finding.
 
 ## Why it hurts
 
@@ -227,10 +227,14 @@ data = CIFAR10("data")
   called; or it stands behind a branch of a barrier in which the others wait until one is done.
 * Some place that calls it is reached by one rank only.
 * `download` is false, or not known.
-* The folder differs by rank, or is a temporary one.
+* The folder differs by rank, or is a temporary one, also where each caller hands over such a one.
+* A cell of the notebook has fetched the same data set, or read it.
 * The project has a package of that name (`clip`): which is meant depends on where the script is started.
 * One process runs the script, as all lines of scripts and pages start it, or the callers are not seen.
 * A switch that the program sets itself (`distributed = False`) keeps the job from being made.
+
+It is *possible*, and hidden by default, where the commands of the project that lead there by their options
+start one process, or all that start ranks leave out an option that it takes.
 
 ## Fix
 

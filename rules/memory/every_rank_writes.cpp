@@ -400,7 +400,7 @@ Files are those of `torch.save`, `open(path, "w")`, `numpy.save`, `json.dump`, `
 `to_csv`, `save_file`, `save_pretrained` and what else the knowledge base gives the role `write`
 or `remove_file`. So is what all ranks append alike to one file (`open("results.txt", "a")`). Logs and
 folders are left out: two ranks that make one folder with `exist_ok`, or write their own lines into one log,
-harm nobody.
+harm nobody. What statements next to each other write alike is one finding.
 
 ## Why it hurts
 
@@ -432,7 +432,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * The path depends on the rank, the rank's own data, the clock, or is a temporary file or a buffer, or is
   named after the rank (`args.local_rank`, `"log-rank%d.txt"`, what is handed to `init_process_group` as
   `rank`). So too where only one of several names does: `suffix += f"-{rank}"` under `if rank > 0`.
-* All open the file, and one rank puts something into it.
+* All open the file, and one rank puts something into it; also where a field keeps the open file and methods
+  write into it, below a heading that is the same from all of them.
 * What is appended differs from rank to rank, or is a text that holds no value.
 * An argument says who writes: `save_pretrained(path, is_main_process=rank == 0)`.
 * A variable is asked for (`if best is not None`) that one rank alone has set, or a parameter that no call
@@ -454,17 +455,20 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
   `world_size=1`, or the same number as rank wherever it comes from, as no two processes can be that rank.
 * A switch that the program sets itself (`distributed = False`) keeps the job from being made.
 * Nothing starts the file, and no other file imports it.
-* The function's callers are not seen: they may call it on one rank only.
+* The function's callers are not seen: they may call it on one rank only. So may whoever calls a method of a
+  `torch.nn.Module` that is not `forward`.
 
 It is *possible*, and hidden by default, where one rank of each node writes and no line starts the program
 on several nodes, as most jobs have one or mean it so; where all open a log whose level differs by rank;
 where the name is that of an item, which may be of the rank's own share, or a function's result of which
 nothing is known; where all write the same few lines, or settings of the run (what the command line or a
 file says, also the configuration of a model or a tokenizer as it was read), that nothing in the program
-reads, so that it matters to nobody who was last; where what is written is an export; where the scripts and
-pages of the project start programs, but none of them on ranks, and neither a script starts them itself nor
-a package of which no line starts a program; and where a process group is made, but no file on the way wraps
-a model, communicates, deals out data or asks for ranks.
+reads, so that it matters to nobody who was last; where all only empty the file; where one rank of each group
+of the model writes (`if tensor_rank == 0:`); where what is written is an export; where the scripts and pages
+of the project start programs, but none of them ranks of this one, nor does it start them itself; where those
+of them that lead to the place by their options start one process, or all that start ranks leave out an option
+that it takes; and where a process group is made, but no file on the way wraps a model, communicates, deals
+out data or asks for ranks.
 
 ## Fix
 

@@ -173,7 +173,8 @@ extern const Rule FolderRace = {
 `os.makedirs(path)`, `os.mkdir(path)` or `Path(path).mkdir()` without `exist_ok=True` where all ranks of a
 job reach with the same path, with or without a test whether the folder is there; and a link that each of
 them makes (`os.symlink`). The same on one rank of each node, *possible* where no line starts the job on
-several nodes.
+several nodes, or those that lead there by their options start one process. A folder that a file makes at
+several places is one finding.
 
 ## Why it hurts
 

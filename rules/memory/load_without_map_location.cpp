@@ -239,7 +239,8 @@ model.load_state_dict(checkpoint["model"])
   seen to call the function, or no training leads there, the finding is *possible*.
 * Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank.
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
-* The program moves to the host (`.cpu()`) what it saves under this name.
+* The program moves to the host (`.cpu()`) what it saves under this name, or items of it.
+* The commands of the project that lead there by their options start one process (then it is *possible*).
 
 ## Fix
 

@@ -482,9 +482,9 @@ os.replace("last.pt.tmp", "last.pt")
 
 ## When it is silent
 
-* It is written only where no file is there yet, as a cache is.
+* It is written only where it, or its folder, is not there yet, as a cache is.
 * What is written is a text, `latest.write_text(name)` or `json.dump(...)`: the checkpoint that it names or
-  describes stays.
+  describes stays. So does it where numbers alone are saved beside it (`torch.save([epoch], path)`).
 * The file, or the folder that it is in, is written under another name and then renamed, or the old one is
   moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds

@@ -78,7 +78,9 @@ bool WrittenContent::IsEmptied(const FileUse& use) const {
     return std::ranges::all_of(body, [&](ir::StmtId stmt) { return module[stmt].kind == ir::StmtKind::Pass; });
   }
   // `open(path, "w").close()`
-  const ir::ExprId call = context_.index.tree(module_id).Parent(context_.index.tree(module_id).Parent(use.site().expr));
+  const ir::Tree& tree = context_.index.tree(module_id);
+  const ir::ExprId method = tree.Parent(use.site().expr);
+  const ir::ExprId call = method ? tree.Parent(method) : ir::ExprId::None();
   const ir::Expr* callee = call && module[call].kind == ir::ExprKind::Call ? &module[ir::CalleeOf(module[call])] : nullptr;
   return callee != nullptr && callee->kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(*callee)) == "close";
 }
