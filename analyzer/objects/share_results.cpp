@@ -388,7 +388,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   const auto [function, seed] = from;
   const auto ends = [&](ir::ExprId expr) {
     const ValueId value = facts_.value(program_.funcs[function].module, expr);
-    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsKnownAlike(function, expr);
+    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsSharedStore(value) || IsKnownAlike(function, expr);
   };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
@@ -808,6 +808,14 @@ bool ShareResults::IsSize(ValueId value) const {
   const auto kids = facts_.values_store.Kids(value);
   if (program_.text(name) == "[]" && !kids.empty() && kids[0]) return IsSize(kids[0]);
   return std::ranges::count(kSizes, program_.text(name)) > 0;
+}
+
+// What one rank puts there all can read.
+bool ShareResults::IsSharedStore(ValueId value) const {
+  constexpr std::string_view kStores[] = {"torch.distributed.TCPStore", "torch.distributed.FileStore"};
+  return value && std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
+    return std::ranges::any_of(kStores, [&](std::string_view store) { return IsOperation(leaf, store) || values_.IsA(leaf, store); });
+  });
 }
 
 // `os.path.join(folder, f"{loss:.2f}.pt")`: where something is kept, and no result.

@@ -133,6 +133,7 @@ class ShareResults {
   bool DiffersWithShare(ValueId value) const;
   bool IsSize(FuncId function, ir::ExprId expr) const;
   bool IsSize(ValueId value) const;
+  bool IsSharedStore(ValueId value) const;
   bool IsPath(ValueId value) const;
   bool IsMadeOfParts(const ir::Module& module, ir::ExprId expr) const;
   bool ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;

@@ -192,9 +192,6 @@ extern const Rule MetricNotReduced = {
     .code = kAR405,
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = "in the last two batches of public code 6 of 13 findings were right: the others show a sample that is meant to be one, or are "
-               "put together in a way that the rule did not see",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(
@@ -208,7 +205,8 @@ extern const Rule MetricNotReduced = {
   decides whether a checkpoint is kept or is what a scheduler is told (AR413 is about what is shown).
 * Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs
   come by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to
-  rank. Lightning shows rank 0's value, and says so in a warning.
+  rank, or that is made of fields in which the steps count. Lightning shows rank 0's value, and says so in
+  a warning.
 
 ## Why it hurts
 
@@ -241,18 +239,21 @@ if rank == 0:
   among them; also by files of each rank that are read behind a barrier.
 * Gradients are computed in the loop, or a model was put into training mode before, and the result decides
   nothing.
-* What is printed holds the number of the rank, says only how many there are, or is a picture or a sound.
+* What is printed holds the number of the rank, says only how many there are or how long it took, is the
+  path of a file, or is a picture or a sound.
 * The result is kept in a field and read by another method.
-* What is logged is a metric object of torchmetrics, or was reduced before; at the end of an epoch, also
-  by a helper that gathers where there are several ranks.
+* What is logged is a metric object of torchmetrics or a cumulative one of MONAI, or was reduced before; at
+  the end of an epoch, also by a helper that gathers where there are several ranks.
 * A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`)
-  and the program makes no distributed sampler for the evaluation.
+  and the program makes no distributed sampler for the evaluation. In a notebook it is of one device unless
+  it is told of more.
 * A helper of training and evaluation logs under a condition.
 * The module is never validated: `fit` is given a loader for training only, or the trainer
   `limit_val_batches=0`.
 
-It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, and
-where nothing calls the function.
+It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, where
+nothing calls the function, where the commands of the project start ranks of other programs and of none that
+uses the file, and where files of settings name the module only as a part of another one.
 
 ## Fix
 
