@@ -8,7 +8,10 @@
 namespace allranks::objects {
 namespace {
 
+constexpr std::string_view kLines[] = {"write", "writerow"};
 constexpr std::string_view kMethods[] = {"info", "add_scalar", "add_scalars", "log_metrics", "log_metric", "log_scalar"};
+
+bool IsTextOrTable(ir::ExprKind kind) { return kind == ir::ExprKind::FString || kind == ir::ExprKind::Dict; }
 
 void AddTargets(const ir::Module& module, ir::ExprId target, std::vector<base::NameId>& names) {
   if (module[target].kind == ir::ExprKind::Name) names.push_back(ir::NameOf(module[target]));
@@ -20,14 +23,16 @@ void AddTargets(const ir::Module& module, ir::ExprId target, std::vector<base::N
 
 Displays::Displays(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                    const ProgramIndex& index)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), displays_(program.funcs.size()),
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts), displays_(program.funcs.size()),
       shown_params_(program.funcs.size()) {
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const ir::ModuleId module_id{m};
     for (const ir::ExprId call : index.ExprsOf(module_id, ir::ExprKind::Call)) {
       const ir::StmtId stmt = index.tree(module_id).StatementOf(call);
       const FuncId function = stmt ? index.FunctionOf(module_id, stmt) : FuncId::None();
-      if (function && Shows(function, call)) AddDisplay(function, call);
+      if (!function) continue;
+      if (Shows(function, call)) AddDisplay(function, call, false);
+      else if (WritesLine(function, call)) AddDisplay(function, call, true);
     }
   }
   AddHelpers();
@@ -47,9 +52,19 @@ bool Displays::Shows(FuncId function, ir::ExprId call) const {
   return callee.kind == ir::ExprKind::Attribute && std::ranges::count(kMethods, program_.text(ir::AttrOf(callee))) > 0;
 }
 
-void Displays::AddDisplay(FuncId function, ir::ExprId call) {
+// By the name of the method, of an object of no class of the project: an open file, or what writes tables.
+bool Displays::WritesLine(FuncId function, ir::ExprId call) const {
   const ir::Module& module = program_.module_of(function);
-  Display display{{function, call}, {}};
+  const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+  const variation::CallFact* fact = facts_.call(function, call);
+  if (fact != nullptr && fact->function) return false;
+  if (values_.External(facts_.value(program_.funcs[function].module, ir::CalleeOf(module[call]))) == "json.dump") return true;
+  return callee.kind == ir::ExprKind::Attribute && std::ranges::count(kLines, program_.text(ir::AttrOf(callee))) > 0;
+}
+
+void Displays::AddDisplay(FuncId function, ir::ExprId call, bool is_file) {
+  const ir::Module& module = program_.module_of(function);
+  Display display{{function, call}, {}, is_file};
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) display.shown.push_back(ir::ArgAt(module, module[call], i).value);
   displays_[function.index].push_back(std::move(display));
 }
@@ -127,14 +142,17 @@ ir::ExprId Displays::ItemOf(const ir::Module& module, const ir::Stmt& loop) cons
   return program_.text(ir::NameOf(module[ir::CalleeOf(iter)])) == "enumerate" ? ir::Items(module, module[target])[1] : target;
 }
 
-// A parameter, and what loops over it take out: `for name, value in metrics.items(): writer.add_scalar(name, value, step)`.
+// A parameter, texts and tables of it (`line = f"loss {loss}"`), and what loops over it take out: `for name, value in metrics.items(): writer.add_scalar(name, value, step)`.
 std::vector<base::NameId> Displays::NamesOf(FuncId function, base::NameId param) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   std::vector<base::NameId> names = {param};
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
     const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.kind != ir::StmtKind::For || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    if (index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    const bool is_row = stmt.kind == ir::StmtKind::Assign && IsTextOrTable(module[ir::AssignedOf(stmt)].kind);
+    if (is_row && ShowsOne(module, ir::AssignedOf(stmt), names)) AddTargets(module, ir::TargetsOf(module, stmt)[0], names);
+    if (stmt.kind != ir::StmtKind::For) continue;
     if (ir::Mentions(module, ir::AssignedOf(stmt), names)) AddTargets(module, ItemOf(module, stmt), names);
   }
   return names;
@@ -149,7 +167,8 @@ bool Displays::AddCallOf(FuncId helper, const Site& call) {
   const auto& params = program_.function(helper).params;
   const std::vector<bool>& shown = shown_params_[helper.index];
   const bool is_method = static_cast<bool>(program_.funcs[helper].owner);
-  Display display{call, {}};
+  const std::vector<Display>& inner = displays_[helper.index];
+  Display display{call, {}, std::ranges::all_of(inner, &Display::is_file)};
   uint32_t position = is_method ? 1 : 0;
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[call.expr], i);

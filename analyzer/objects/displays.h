@@ -1,6 +1,8 @@
 // What a program shows to people: prints, log lines, points of curves, and the helpers of the project that hand one of
 // their parameters, or what they take out of one in a loop, on to these.
 //
+// Lines that are written into a file are displays of another kind: they may as well be data, as predictions are.
+//
 // A call is a display if the knowledge base says so (role `show`), or if its object is not known and the method is one by
 // which loggers and writers of curves are called. Not sound: an object of another kind may have a method of that name.
 #pragma once
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/objects/program_index.h"
+#include "analyzer/objects/values.h"
 
 namespace allranks::objects {
 
@@ -16,6 +19,7 @@ namespace allranks::objects {
 struct Display {
   Site call;
   std::vector<ir::ExprId> shown;
+  bool is_file = false;  // a line of a file: `writer.writerow(row)`, `file.write(text)`
 };
 
 class Displays {
@@ -28,7 +32,8 @@ class Displays {
 
  private:
   bool Shows(FuncId function, ir::ExprId call) const;
-  void AddDisplay(FuncId function, ir::ExprId call);
+  bool WritesLine(FuncId function, ir::ExprId call) const;
+  void AddDisplay(FuncId function, ir::ExprId call, bool is_file);
   void AddHelpers();
   bool NoteParams(FuncId function);
   bool ShowsOne(const ir::Module& module, ir::ExprId expr, const std::vector<base::NameId>& names) const;
@@ -41,6 +46,7 @@ class Displays {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
+  Values values_;
   std::vector<std::vector<Display>> displays_;   // by FuncId
   std::vector<std::vector<bool>> shown_params_;  // by FuncId
 };

@@ -185,7 +185,8 @@ ValueId EvaluationLoops::WrappedLoader(ValueId value) const {
   const variation::Value& node = facts_.values_store[value];
   const auto kids = facts_.values_store.Kids(value);
   const base::NameId name = facts_.values_store.DerivedBy(node);
-  const bool is_item = name && (program_.text(name) == "builtins.next" || program_.text(name) == "element");
+  // What is no call has no dot in its name: an item, or a list that loaders were put into.
+  const bool is_item = name && (program_.text(name) == "builtins.next" || program_.text(name).find('.') == std::string_view::npos);
   if (node.kind != variation::ValueKind::Derived || is_item || kids.empty() || !kids[0]) return ValueId::None();
   const std::vector<ValueId> leaves = values_.Leaves(kids[0]);
   const auto found = std::ranges::find_if(leaves, [&](ValueId leaf) { return loading_.IsLoader(leaf); });

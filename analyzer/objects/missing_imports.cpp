@@ -107,7 +107,9 @@ bool MissingImports::IsMissingPart(ir::ModuleId module_id, const ir::Import& imp
   if (dot == std::string_view::npos) return false;
   const std::string_view first = dotted.substr(0, dot);
   const ir::ModuleId package = PackageNamed(first);
-  if (!package || !KnowsNamesOf(package) || !KnowsPartsOf(package) || (others_.require(first) && !others_.may_install(package))) return false;
+  // A copy of a library that another part of the project has beside itself is not meant.
+  const std::string_view root = package ? base::FolderOf(base::FolderOf(program_.infos[package].path)) : std::string_view();
+  if (!package || !base::IsBelow(program_.infos[module_id].path, root) || !KnowsNamesOf(package) || !KnowsPartsOf(package) || (others_.require(first) && !others_.may_install(package))) return false;
   const ir::Module& module = program_.modules[module_id];
   for (uint32_t i = 0; i < module.imports.size(); ++i) {
     const ir::Import& other = module.imports[ir::ImportId{i}];

@@ -388,7 +388,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   const auto [function, seed] = from;
   const auto ends = [&](ir::ExprId expr) {
     const ValueId value = facts_.value(program_.funcs[function].module, expr);
-    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsKnownAlike(function, expr);
+    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsSharedStore(value) || IsKnownAlike(function, expr);
   };
   const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
@@ -600,6 +600,8 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
   const ir::Module& module = program_.module_of(function);
   for (const Display& display : displays_.In(function)) {
     const ir::Expr& call = module[display.call.expr];
+    // Of an evaluation a file may hold what comes of each sample.
+    if ((display.is_file && !loops_[loop].trains) || IsInOtherArm(loops_[loop], display.call)) continue;
     // `print(evaluate(model))` is done after what stands in it.
     if ((call.begin < begin && !IsWithin(module, seed, display.call.expr)) || call.begin >= end) continue;
     // `print(meter.reduce())`
@@ -608,6 +610,21 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
     if (value == display.shown.end() || SpeaksOfRanks(function, display)) continue;
     uses_.push_back({ShareUse::Kind::Shown, display.call, *value, loop, way.is_total || flow.IsOfTotal(*value)});
   }
+}
+
+// `if training: for ... else: for ...`: what stands in the one arm is not behind the loop in the other.
+bool ShareResults::IsInOtherArm(const ShareLoop& loop, const Site& place) const {
+  if (loop.iterable.function != place.function) return false;
+  const ir::ModuleId module_id = program_.funcs[place.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  const ir::StmtId shown = tree.StatementOf(place.expr);
+  ir::StmtId at = loop.loop;
+  for (ir::StmtId around = tree.Parent(at); around; at = around, around = tree.Parent(around)) {
+    if (!shown || !tree.Holds(around, shown) || module[around].kind != ir::StmtKind::If) continue;
+    return std::ranges::none_of(module.statements(tree.BlockOf(at)), [&](ir::StmtId beside) { return tree.Holds(beside, shown); });
+  }
+  return false;
 }
 
 // A text, a list or a table is one by what stands in it: `f"{len(results)} done in {seconds}"` says how much a rank has, and how long it took.
@@ -791,6 +808,14 @@ bool ShareResults::IsSize(ValueId value) const {
   const auto kids = facts_.values_store.Kids(value);
   if (program_.text(name) == "[]" && !kids.empty() && kids[0]) return IsSize(kids[0]);
   return std::ranges::count(kSizes, program_.text(name)) > 0;
+}
+
+// What one rank puts there all can read.
+bool ShareResults::IsSharedStore(ValueId value) const {
+  constexpr std::string_view kStores[] = {"torch.distributed.TCPStore", "torch.distributed.FileStore"};
+  return value && std::ranges::any_of(values_.Leaves(value), [&](ValueId leaf) {
+    return std::ranges::any_of(kStores, [&](std::string_view store) { return IsOperation(leaf, store) || values_.IsA(leaf, store); });
+  });
 }
 
 // `os.path.join(folder, f"{loss:.2f}.pt")`: where something is kept, and no result.

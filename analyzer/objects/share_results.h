@@ -66,6 +66,8 @@ class ShareResults {
   // Evaluations first.
   const std::vector<ShareLoop>& loops() const { return loops_; }
   const std::vector<ShareUse>& uses() const { return uses_; }
+  // Calls of a function that put values of several ranks together, or may.
+  std::span<const ir::ExprId> CombinationsIn(FuncId function) const { return places_[function.index]; }
   // Whether an expression of a function is made of what was put together there: by a call of such a function, or of a library.
   bool IsOfAll(FuncId function, ir::ExprId expr) const;
   // Whether some way to a place begins elsewhere than in a function of a file that nothing here calls or hands over, in a program of
@@ -109,6 +111,7 @@ class ShareResults {
   bool DropsRepeats(const Site& call, const FlowFrom& flow) const;
   bool IsCutAbove(FuncId function, const FlowFrom& flow, int depth) const;
   void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
+  bool IsInOtherArm(const ShareLoop& loop, const Site& place) const;
   void AddChosen(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void AddStepped(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
@@ -130,6 +133,7 @@ class ShareResults {
   bool DiffersWithShare(ValueId value) const;
   bool IsSize(FuncId function, ir::ExprId expr) const;
   bool IsSize(ValueId value) const;
+  bool IsSharedStore(ValueId value) const;
   bool IsPath(ValueId value) const;
   bool IsMadeOfParts(const ir::Module& module, ir::ExprId expr) const;
   bool ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;

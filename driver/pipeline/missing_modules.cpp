@@ -63,6 +63,12 @@ bool MissingModules::MayHold(const std::string& folder, std::string_view part) c
 // names itself: `PYBIND11_MODULE(helpers, m)`.
 bool MissingModules::MayBeBuilt(std::string_view part) const {
   if (part.starts_with('_') || part.ends_with("_pb2") || part.ends_with("_pb2_grpc")) return true;
+  const auto [known, is_new] = built_.try_emplace(std::string(part));
+  if (is_new) known->second = IsBuilt(part);
+  return known->second;
+}
+
+bool MissingModules::IsBuilt(std::string_view part) const {
   const auto builds_it = [&](const std::string& path) { return launch::IsPackagingName(NameOf(path)) && Names(path, part); };
   const auto is_built_of_it = [&](const std::string& path) { return !path.ends_with(".py") && !path.ends_with(".ipynb") && Names(path, part); };
   return std::ranges::any_of(project_.launch.requirements, builds_it) || std::ranges::any_of(project_.all, is_built_of_it);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ class MissingModules {
  private:
   bool MayHold(const std::string& folder, std::string_view part) const;
   bool MayBeBuilt(std::string_view part) const;
+  bool IsBuilt(std::string_view part) const;
   bool LacksBelow(std::string folder, std::string_view dotted) const;
   bool IsFolder(const std::string& path) const;
   bool Names(const std::string& path, std::string_view word) const;
@@ -34,6 +36,7 @@ class MissingModules {
   const LaunchInput& in_;
   const ProjectFiles& project_;
   mutable bool were_asked_ = false;
+  mutable std::map<std::string, bool, std::less<>> built_;  // by part
   mutable std::optional<bool> sets_path_;  // what was found, once it was looked for
 };
 

@@ -308,7 +308,7 @@ bool FileTests::IsSaid(const Site& site) const {
   const ir::StmtId stmt = context_.index.StatementOf(site);
   if (stmt && context_.program.module_of(site.function)[stmt].kind == ir::StmtKind::Raise) return true;
   const objects::Displays displays(context_.program, context_.knowledge, context_.facts, context_.index);
-  return std::ranges::any_of(displays.In(site.function), [&](const objects::Display& display) { return display.call == site; });
+  return std::ranges::any_of(displays.In(site.function), [&](const objects::Display& display) { return display.call == site && !display.is_file; });
 }
 
 bool FileTests::IsOnSomeRanks(const Site& site) const {

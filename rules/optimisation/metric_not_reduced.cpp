@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/flow_from.h"
 #include "analyzer/objects/lightning_sampling.h"
 #include "analyzer/objects/lightning_validation.h"
 #include "rules/finding_parts.h"
+#include "rules/optimisation/counted_fields.h"
 #include "rules/program_calls.h"
 #include "rules/share_uses.h"
 #include "rules/source_edits.h"
@@ -16,6 +18,7 @@ using objects::Site;
 using variation::ValueId;
 
 constexpr std::string_view kAR405 = "AR405";
+constexpr std::string_view kLog = "lightning.pytorch.LightningModule.log";
 // Where Lightning evaluates, by the names that a module gives its overrides.
 constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step", "validation_epoch_end", "test_epoch_end",
                                                  "on_validation_epoch_end", "on_test_epoch_end"};
@@ -30,7 +33,7 @@ class Metrics {
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
       const std::string_view name = context_.program.text(call.entry->name);
-      if (name == "lightning.pytorch.LightningModule.log") VisitLog(call, "value");
+      if (name == kLog) VisitLog(call, "value");
       if (name == "lightning.pytorch.LightningModule.log_dict") VisitLog(call, "dictionary");
     }
     for (const objects::ShareUse& use : results_.uses()) {
@@ -59,7 +62,8 @@ class Metrics {
     if (!Evaluates({log.function, log.expr})) return;
     if (!is_of_first && context_.launch.Of(log.function) != objects::RunBy::AllRanks) return;
     if (!is_of_first && !sampling_.EvaluatesShares(context_.program.funcs[log.function].module)) return;
-    if (!IsOfItsShare(context_.index.Arg(log, param)) || IsMetric(context_.index.Arg(log, param))) return;
+    const bool differs = IsOfItsShare(context_.index.Arg(log, param)) || IsCountedInFields({log.function, value});
+    if (!differs || IsMetric(context_.index.Arg(log, param))) return;
     if (IsOfAllInHook({log.function, value})) return;
     Finding finding = FindingAt(context_, kAR405, Severity::Warning, Confidence::Likely, Site{log.function, log.expr},
                                 {"`{}` covers rank 0's batches only: it is logged as the result of the whole job",
@@ -69,6 +73,18 @@ class Metrics {
     finding.help = {"pass `sync_dist=True`, so that Lightning averages it over all ranks", {}};
     AddSync(log, finding);
     sink_.push_back(std::move(finding));
+  }
+
+  // Made of what the steps before counted in fields, where the hook puts nothing together but by `self.log`.
+  bool IsCountedInFields(const Site& value) const {
+    const auto is_log = [&](ir::ExprId call) {
+      const KnownCall* known = context_.index.KnownCallAt({value.function, call});
+      return known != nullptr && context_.program.text(known->entry->name).starts_with(kLog);
+    };
+    if (!std::ranges::all_of(results_.CombinationsIn(value.function), is_log)) return false;
+    const std::vector<ir::ExprId> reads = ReadsOfCountedFields(context_, value.function);
+    if (reads.empty()) return false;
+    return objects::FlowFrom(context_.program, context_.index, value.function, reads, context_.program.function(value.function).begin).Holds(value.expr);
   }
 
   // At the end of an epoch, what a helper made that gathers the outputs: some do so only where there are several ranks. In the step of a
@@ -176,9 +192,6 @@ extern const Rule MetricNotReduced = {
     .code = kAR405,
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = "in the last two batches of public code 6 of 13 findings were right: the others show a sample that is meant to be one, or are "
-               "put together in a way that the rule did not see",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(
@@ -192,7 +205,8 @@ extern const Rule MetricNotReduced = {
   decides whether a checkpoint is kept or is what a scheduler is told (AR413 is about what is shown).
 * Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs
   come by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to
-  rank. Lightning shows rank 0's value, and says so in a warning.
+  rank, or that is made of fields in which the steps count. Lightning shows rank 0's value, and says so in
+  a warning.
 
 ## Why it hurts
 
@@ -225,18 +239,21 @@ if rank == 0:
   among them; also by files of each rank that are read behind a barrier.
 * Gradients are computed in the loop, or a model was put into training mode before, and the result decides
   nothing.
-* What is printed holds the number of the rank, says only how many there are, or is a picture or a sound.
+* What is printed holds the number of the rank, says only how many there are or how long it took, is the
+  path of a file, or is a picture or a sound.
 * The result is kept in a field and read by another method.
-* What is logged is a metric object of torchmetrics, or was reduced before; at the end of an epoch, also
-  by a helper that gathers where there are several ranks.
+* What is logged is a metric object of torchmetrics or a cumulative one of MONAI, or was reduced before; at
+  the end of an epoch, also by a helper that gathers where there are several ranks.
 * A trainer of one device runs the module, or one that deals nothing out (`use_distributed_sampler=False`)
-  and the program makes no distributed sampler for the evaluation.
+  and the program makes no distributed sampler for the evaluation. In a notebook it is of one device unless
+  it is told of more.
 * A helper of training and evaluation logs under a condition.
 * The module is never validated: `fit` is given a loader for training only, or the trainer
   `limit_val_batches=0`.
 
-It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, and
-where nothing calls the function.
+It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, where
+nothing calls the function, where the commands of the project start ranks of other programs and of none that
+uses the file, and where files of settings name the module only as a part of another one.
 
 ## Fix
 
