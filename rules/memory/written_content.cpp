@@ -77,10 +77,11 @@ bool WrittenContent::IsEmptied(const FileUse& use) const {
     const auto body = module.statements(ir::BodyOf(module[opening]));
     return std::ranges::all_of(body, [&](ir::StmtId stmt) { return module[stmt].kind == ir::StmtKind::Pass; });
   }
-  // `open(path, "w").close()`
+  // `open(path, "w")` for nothing but that, or `open(path, "w").close()`
   const ir::Tree& tree = context_.index.tree(module_id);
   const ir::ExprId method = tree.Parent(use.site().expr);
-  const ir::ExprId call = method ? tree.Parent(method) : ir::ExprId::None();
+  if (!method) return module[opening].kind == ir::StmtKind::ExprStmt;
+  const ir::ExprId call = tree.Parent(method);
   const ir::Expr* callee = call && module[call].kind == ir::ExprKind::Call ? &module[ir::CalleeOf(module[call])] : nullptr;
   return callee != nullptr && callee->kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(*callee)) == "close";
 }
