@@ -384,8 +384,7 @@ extern const Rule EveryRankWrites = {
     .name = "every-rank-writes",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = "of the last 64 findings that were read, in two sets of public repositories, 42 were right: the others write where no run comes to, "
-               "or where one rank alone comes",
+    .preview = "of 100 findings on public code that were read 64 were right: the others write where no run comes to, or what is the same from all",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
