@@ -162,10 +162,10 @@ class Failures {
     if (context_.facts.job.nodes > 1 || context_.launch.LeavesOthers(module)) return true;
     const KnownCall* start = calls_.FindIf(module, [](const KnownCall& call) { return call.entry->Has(knowledge::Role::LeavesOthers); });
     if (start == nullptr) return false;
-    // A script for Slurm that came with the code counts where commands start it, or where there are none.
+    // A script for Slurm that came with the code counts where commands start it, or where the project has none.
     const std::string& path = context_.program.infos[context_.program.funcs[start->function].module].path;
     const auto lines = context_.launch.lines();
-    return context_.launch.LinesFor(module).empty() || std::ranges::any_of(lines, [&](const objects::LaunchLine& line) { return line.MayStart(path); });
+    return lines.empty() || std::ranges::find(lines, path, &objects::LaunchLine::path) != lines.end();
   }
 
   // On every way to the place something expects it, and goes on.
@@ -220,6 +220,8 @@ extern const Rule FailureOnOneRank = {
     .code = kAR116,
     .name = "failure-on-one-rank",
     .severity = Severity::Warning,
+    .on_by_default = false,
+    .preview = "of the last 18 findings on public code that were read 14 were right: of the others, two are in copies that no command starts so",
     .languages = "Python",
     .summary = "error that ends some ranks only, on the way to a collective in which the others wait",
     .explanation = R"md(

@@ -199,7 +199,8 @@ def worker(rank, args):
 * The started function neither trains nor makes weights nor draws a random number.
 * The processes are forked: they go on from the state of their parent.
 * A launcher starts the ranks, so that each of them runs the whole script. Where the program spawns them only
-  by an option that no command of the project gives (`--multiprocessing-distributed`), the finding is *possible*.
+  by an option that no command of the project gives (`--multiprocessing-distributed`), the finding is
+  *possible*.
 
 ## Fix
 
