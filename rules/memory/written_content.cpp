@@ -80,7 +80,7 @@ bool WrittenContent::IsEmptied(const FileUse& use) const {
   // `open(path, "w")` for nothing but that, or `open(path, "w").close()`
   const ir::Tree& tree = context_.index.tree(module_id);
   const ir::ExprId method = tree.Parent(use.site().expr);
-  if (!method) return module[opening].kind == ir::StmtKind::ExprStmt;
+  if (!method) return module[opening].kind == ir::StmtKind::Expr;
   const ir::ExprId call = tree.Parent(method);
   const ir::Expr* callee = call && module[call].kind == ir::ExprKind::Call ? &module[ir::CalleeOf(module[call])] : nullptr;
   return callee != nullptr && callee->kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(*callee)) == "close";
