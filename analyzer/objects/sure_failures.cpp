@@ -60,7 +60,6 @@ bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
 }  // namespace
 
 bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
-  if (HasErrorOfSyntax(module)) return true;
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt); });
 }
 
@@ -104,13 +103,6 @@ bool SureFailures::IsCalledWrongly(FuncId function) const {
     if (module[caller.expr].kind != ir::ExprKind::Call || PlainFunctionOf(caller.function, caller.expr) != function) return false;
     return MisfitsParams(module, module[caller.expr], program_.function(function).params);
   });
-}
-
-// Python reads a file whole before it runs any of it. A cell of a notebook is a file of its own.
-bool SureFailures::HasErrorOfSyntax(ir::ModuleId module_id) const {
-  const ir::Module& module = program_.modules[module_id];
-  if (module.language != ir::Language::Python || program_.infos[module_id].path.ends_with(".ipynb")) return false;
-  return std::ranges::any_of(module.problems, [](const ir::Problem& problem) { return problem.kind == ir::ProblemKind::Syntax; });
 }
 
 // Each run of the function comes to a statement that fails. Of the top level of a file: each import of it.

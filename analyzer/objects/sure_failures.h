@@ -1,4 +1,4 @@
-// Statements of Python that fail whenever they run, so that no run gets to what stands behind them; and files that Python cannot read.
+// Statements of Python that fail whenever they run, so that no run gets to what stands behind them.
 //
 // These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import
 // that finds nothing (missing_imports.h); an environment variable that is set to a number or None; a loop over
@@ -10,7 +10,7 @@
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
-// and of notebooks, whose cells run in any order.
+// of notebooks, whose cells run in any order, and of files with errors of syntax.
 //
 // Not sound where names are put into a module from outside (`builtins.log = print`, `settings.rank = 0` of a module), where a function is handed
 // over and run by others than its callers here, or where the import is of another file than was found: what stands behind is possible, not
@@ -41,7 +41,6 @@ class SureFailures {
   bool AreBefore(FuncId function, ir::StmtId stmt) const;
 
  private:
-  bool HasErrorOfSyntax(ir::ModuleId module) const;
   bool Fails(FuncId function, ir::StmtId stmt) const;
   bool FailsNew(FuncId function, ir::StmtId stmt) const;
   bool FailsAbove(FuncId function) const;

@@ -119,11 +119,6 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
     if (!is_known || !arg.value) return some;
     fields.emplace_back(field, arg.value);
   }
-  // As if the constructor were written out: what it is given is what methods find in `self`.
-  for (const auto& [name, value] : fields) {
-    const binding::ClassId declaring = DeclarationOf(tables_.program, class_id, name).of_class;
-    tables_.Record(TableId::Fields, declaring.index, name.index, tables_.Kept(Closed(Guarded(value)), Axes::Of(Axis::Data)));
-  }
   own_fields_.AddDefaults(class_id, fields);
   if (const FuncId after = tables_.program.FindMethod(class_id, Intern("__post_init__")); after && !names.empty()) {
     Evaluated(after);

@@ -51,7 +51,7 @@ DeclaredField DeclarationOf(const binding::Program& program, binding::ClassId cl
     for (const ir::StmtId id : module.statements(program.ir_class(base).body)) {
       if (module[id].kind != ir::StmtKind::AnnAssign) continue;
       const ir::Expr& target = module[ir::ValueOf(module[id])];
-      if (target.kind == ir::ExprKind::Name && ir::NameOf(target) == field) return {base, module_id, ir::AssignedOf(module[id])};
+      if (target.kind == ir::ExprKind::Name && ir::NameOf(target) == field) return {module_id, ir::AssignedOf(module[id])};
     }
   }
   return {};

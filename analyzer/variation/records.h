@@ -17,7 +17,6 @@ std::vector<NameId> RecordFields(const binding::Program& program, binding::Class
 
 // Where a class or one of its bases says what a field is unless somebody sets it: the `8` of `rank: int = 8`.
 struct DeclaredField {
-  binding::ClassId of_class;
   ir::ModuleId module;
   ir::ExprId value;  // none: it is not declared, or without a value
 };

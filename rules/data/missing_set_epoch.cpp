@@ -169,15 +169,15 @@ class Epochs {
       if (LacksSetEpoch(leaf)) continue;
       is_told = true;
       if (!NoteTold(site, leaf)) unclear_.push_back(context_.program.funcs[site.function].module);
-      if (IsShuffling(leaf)) by_ranks_.push_back({leaf, site, RanksOf(site)});
+      if (IsShuffling(leaf, context_.program.funcs[site.function].module)) by_ranks_.push_back({leaf, site, RanksOf(site)});
     }
     if (!object) unclear_.push_back(context_.program.funcs[site.function].module);
     if (is_lost && !is_told && !AsksForAttributeBefore(context_, site, object)) ReportLostCall(site, object);
   }
 
-  bool IsShuffling(ValueId sampler) const {
+  bool IsShuffling(ValueId sampler, ir::ModuleId program) {
     const bool is_by_number = context_.values[sampler].kind == ValueKind::Object && context_.loading.IsDistributedSampler(sampler);
-    return is_by_number && Shuffles(sampler);
+    return is_by_number && Shuffles(sampler, program);
   }
 
   // `if local_rank > 0: sampler.set_epoch(epoch)`: rank 0 goes on with the order of the first epoch, unless another call tells it.
@@ -428,7 +428,7 @@ class Epochs {
       if (late || !IsBehindDraw(told.site, loop)) return std::nullopt;
       late = told.site;
     }
-    const bool shuffles = std::ranges::any_of(samplers, [&](ValueId sampler) { return Shuffles(sampler); });
+    const bool shuffles = std::ranges::any_of(samplers, [&](ValueId sampler) { return Shuffles(sampler, program); });
     return shuffles ? late : std::nullopt;
   }
 
@@ -538,28 +538,29 @@ class Epochs {
       if (Contains(told_, sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
-      if (Shuffles(sampler)) return IsSeededAnew(sampler, module) ? std::nullopt : std::optional(sampler);
+      if (Shuffles(sampler, module)) return IsSeededAnew(sampler, module) ? std::nullopt : std::optional(sampler);
     }
     return std::nullopt;
   }
 
-  bool Shuffles(ValueId sampler) const {
+  bool Shuffles(ValueId sampler, ir::ModuleId program) {
     const ValueId shuffle = context_.values.MadeWith(sampler, "shuffle");
     if (!shuffle) return true;
-    return std::ranges::all_of(context_.values.Leaves(shuffle), [&](ValueId leaf) { return context_.values.IsTrue(leaf) || IsOpenSetting(sampler, leaf); });
+    return std::ranges::all_of(context_.values.Leaves(shuffle), [&](ValueId leaf) { return context_.values.IsTrue(leaf) || IsOpenSetting(sampler, leaf, program); });
   }
 
   // `shuffle=args.shuffle`: there are jobs that shuffle, unless none sets an option that is off.
-  bool IsOpenSetting(ValueId sampler, ValueId shuffle) const {
+  bool IsOpenSetting(ValueId sampler, ValueId shuffle, ir::ModuleId program) {
     if (!settings_.AreAll(shuffle, nullptr)) return false;
     return std::ranges::none_of(context_.loading.MadeAt(sampler), [&](const Site& made) {
-      return context_.settings.IsAlways(context_.program.funcs[made.function].module, shuffle, 0);
+      const ir::ModuleId module = context_.program.funcs[made.function].module;
+      return IsOfProgram(program, module) && context_.settings.IsAlways(module, shuffle, 0);
     });
   }
 
-  bool HangsOnSetting(ValueId sampler) const {
+  bool HangsOnSetting(ValueId sampler, ir::ModuleId program) {
     const ValueId shuffle = context_.values.MadeWith(sampler, "shuffle");
-    return shuffle && std::ranges::any_of(context_.values.Leaves(shuffle), [&](ValueId leaf) { return IsOpenSetting(sampler, leaf); });
+    return shuffle && std::ranges::any_of(context_.values.Leaves(shuffle), [&](ValueId leaf) { return IsOpenSetting(sampler, leaf, program); });
   }
 
   // A call of `set_epoch` on an object that nothing is known of, in a file that has to do with this loop.
@@ -643,7 +644,7 @@ class Epochs {
     finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
                                     : "call `set_epoch(epoch)` on the sampler before each epoch",
                     {}};
-    if (HangsOnSetting(sampler)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
+    if (HangsOnSetting(sampler, program)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     finding.witness = WitnessOf(sampler, epochs);
     std::optional<findings::Fix> fix = is_stuck || loop.is_endless ? std::nullopt : FixOf(loop, sampler);
     if (fix) finding.fixes.push_back(std::move(*fix));

@@ -46,13 +46,16 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
   return newest && other->since && *newest < *other->since;
 }
 
-// PyTorch 2.0 hands the argument over by its new name.
-bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {
+// The project is run with a PyTorch before 2.0, which hands the argument over by its old name.
+bool IsOfOldRelease(const LaunchContext& context, const LaunchFile& file) {
   constexpr launch::Version kRenamed{2, 0};
-  const objects::ScriptOptions* script = context.ScriptOf(job);
   const auto is_before = [&](const std::optional<launch::Version>& torch) { return torch && *torch < kRenamed; };
-  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr) return false;
-  if (is_before(context.launches.pins.NewestFor(file.path)) || is_before(context.launches.pins.NamedFor(file.path))) return false;
+  return is_before(context.launches.pins.NewestFor(file.path)) || is_before(context.launches.pins.NamedFor(file.path));
+}
+
+bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || IsOfOldRelease(context, file)) return false;
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
@@ -97,7 +100,8 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
-      Finding finding = LaunchFinding(kAR905, Severity::Warning, StartsToday(context, job, *layer) ? Confidence::Possible : Confidence::Likely, layer->word.span(),
+      const bool is_doubtful = StartsToday(context, job, *layer) || IsOfOldRelease(context, file);
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, is_doubtful ? Confidence::Possible : Confidence::Likely, layer->word.span(),
                                       {"`torch.distributed.launch` is deprecated: since PyTorch 2.0 it passes `--local-rank` to the script, "
                                        "which breaks a parser that takes `--local_rank` alone",
                                        {}});

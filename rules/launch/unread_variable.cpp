@@ -157,7 +157,8 @@ std::optional<Finding> FindingFor(const LaunchContext& context, const LaunchFile
                     is_of_communication ? std::vector<std::string>{given.name, meant} : std::vector<std::string>{given.name, library, meant}});
 }
 
-// `export MASTER_PORT=29501` before `torchrun train.py`: the launcher has an option for it, takes its default, and overwrites the variable.
+// `export MASTER_PORT=29501` before `torchrun train.py`: the launcher has an option for it and overwrites the variable. Releases of today take
+// a free port where the option is missing, older ones its default: it does harm where two jobs share a machine, and hardly elsewhere.
 std::optional<Finding> Overwritten(const LaunchContext& context, const LaunchFile& file, const Job& job, const Given& given) {
   const Layer* agent = AgentOf(job);
   const launch::Setting* setting = job.Env(given.name);
@@ -169,8 +170,8 @@ std::optional<Finding> Overwritten(const LaunchContext& context, const LaunchFil
                                                       std::string_view("standalone")},
                                            [&](std::string_view means) { return agent->Find(means) != nullptr; });
   if (is_told || Reads(context.files[file.file].text, given.name)) return std::nullopt;
-  Finding finding = FindingAt(given, Confidence::Likely, {"{} does not read `{}`: without `{}` the ranks get {}",
-                                                         {agent->launcher->name, given.name, option->names.front(), option->default_value}});
+  Finding finding = FindingAt(given, Confidence::Possible, {"{} does not read `{}`: it takes `{}`, and overwrites the variable",
+                                                           {agent->launcher->name, given.name, option->names.front()}});
   finding.help = {"hand it to the launcher: `{}=...`", {option->names.front()}};
   finding.labels.push_back({given.span, findings::LabelRole::Primary, {"the launcher overwrites this", {}}});
   return finding;
@@ -241,8 +242,8 @@ A variable that is set for a job and changes nothing:
   such as `NCCL_TIMEOUT`;
 * a name that PyTorch reads since a release that the project does not allow yet;
 * `MASTER_PORT` for a job that `torchrun` or `torch.distributed.launch` starts without `--master_port`: the
-  launcher hands its own port to the ranks, so that the job still meets at 29500, as do all others on the
-  machine.
+  launcher hands a port of its own to the ranks. In older releases that is 29500, as in all other jobs on the
+  machine, in newer ones a free one, so that the finding is only *possible*.
 
 In a script also a name that it reads of Slurm, `$SLURM_JOB_NODELIS`, or that it names in `unset`, which is
 one letter away from a variable of these.
