@@ -56,12 +56,9 @@ class Reach {
 
   bool VisitChoice(TraceId id, const Trace& trace) {
     const auto arms = traces_.Kids(id);
-    const bool settled = (trace.flags & kSettled) != 0 || settled_.contains(id.index);
-    if (!settled) {
-      // Decided on this rank, whatever it is on others: `result is not None` where only rank 0 may have one.
-      const std::optional<bool> truth = scene_.evaluator().Truth(trace.value, rank_);
-      if (truth) return Visit(arms[*truth ? 0 : 1]);
-    }
+    // Decided on this rank, whatever it is on others: `result is not None` where only rank 0 may have one.
+    const std::optional<bool> truth = scene_.evaluator().Truth(trace.value, rank_);
+    if (truth) return Visit(arms[*truth ? 0 : 1]);
     const bool then_passes = Visit(arms[0]);
     return Visit(arms[1]) || then_passes;
   }
