@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "analyzer/knowledge/words.h"
 #include "analyzer/traces/callers.h"
@@ -91,6 +93,32 @@ std::set<uint32_t> FunctionsWithLimits(const State& state) {
     }
   }
   return limited;
+}
+
+// Functions that call themselves on some ranks and not on others, as the rank decides (`if n > 0: walk(n - 1)` of `walk(rank)`): how
+// deep each rank gets is not compared.
+std::set<uint32_t> FunctionsOfOwnDepth(const State& state) {
+  const auto is_own = [&](const Trace& trace) {
+    const bool decides = trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop;
+    return decides && trace.value && !state.values.axes(trace.value).empty() && IsPredicate(state.values, trace.value);
+  };
+  std::vector<TraceId> work;
+  for (uint32_t i = 0; i < state.traces.size(); ++i) {
+    const Trace& trace = state.traces[TraceId{i}];
+    if ((trace.flags & kHasRec) != 0 && is_own(trace)) work.push_back(TraceId{i});
+  }
+  std::set<uint32_t> functions;
+  std::unordered_set<uint32_t> seen;
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    if (!seen.insert(id.index).second) continue;
+    if (state.traces[id].kind == TraceKind::Rec) functions.insert(state.traces[id].payload);
+    for (const TraceId kid : state.traces.Kids(id)) {
+      if ((state.traces[kid].flags & kHasRec) != 0) work.push_back(kid);
+    }
+  }
+  return functions;
 }
 
 // Functions that these call: on the way to them something was not looked at.
@@ -272,7 +300,7 @@ std::vector<bool> FindCalled(const State& state) {
 class LedgerBuilder {
  public:
   LedgerBuilder(const State& state, const CallGraph& graph, const Standing& standing)
-      : state_(state), standing_(standing), limited_(FunctionsWithLimits(state)), from_entries_(state, standing, limited_), from_anywhere_(state, standing, limited_) {
+      : state_(state), standing_(standing), limited_(Limited(state)), from_entries_(state, standing, limited_), from_anywhere_(state, standing, limited_) {
     const std::vector<bool> called = FindCalled(state);
     for (const FuncId func : graph.order) {
       if (!called[func.index]) from_entries_.Entry(func);
@@ -293,6 +321,12 @@ class LedgerBuilder {
   }
 
  private:
+  static std::set<uint32_t> Limited(const State& state) {
+    std::set<uint32_t> limited = FunctionsWithLimits(state);
+    limited.merge(FunctionsOfOwnDepth(state));
+    return limited;
+  }
+
   LedgerEntry EntryOf(const OperationSite& place, const Site& site) const {
     LedgerEntry entry{.span = site.span, .function = site.function, .name = place.unresolved,
                       .verdict = SiteVerdict::Unknown, .assumptions = {}, .reason = {}};

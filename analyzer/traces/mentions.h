@@ -22,6 +22,7 @@ struct Mentions {
   int64_t listed = 0;        // rank that a group is made of
   int64_t divisor = 0;       // by which ranks or sizes are divided: `rank // 8`, `rank % 8`
   bool last_rank = false;    // `world_size - 1`
+  bool bits = false;         // bit operations on ranks, `rank & (rank - 1)`
   uint64_t asked_sizes = 0;  // of the whole job, that conditions name: `world_size == 8`, bit n - 1 for n ranks
   // Sizes of the whole job, bit n - 1 for n ranks, on which the program goes on at all (`if world_size != 4: exit()`).
   uint64_t sizes = ~uint64_t{0};

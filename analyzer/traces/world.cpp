@@ -48,6 +48,11 @@ int64_t LargestListed(const variation::ValueStore& values, ValueId id, int depth
   return largest;
 }
 
+bool IsOfBits(ir::BinaryOp op) {
+  constexpr ir::BinaryOp kOfBits[] = {ir::BinaryOp::BitAnd, ir::BinaryOp::BitOr, ir::BinaryOp::BitXor, ir::BinaryOp::LeftShift, ir::BinaryOp::RightShift};
+  return std::ranges::count(kOfBits, op) > 0;
+}
+
 bool IsLastRank(const variation::ValueStore& values, ValueId id) {
   const variation::Value& value = values[id];
   const variation::Value& left = values[values.OperandsOf(id).left];
@@ -100,6 +105,7 @@ void MentionCollector::Visit(ValueId id, int depth) {
     case variation::ValueKind::Binary:
       mentions_->neighbours = mentions_->neighbours || !value.axes.empty();
       mentions_->last_rank = mentions_->last_rank || IsLastRank(values_, id);
+      mentions_->bits = mentions_->bits || (!value.axes.empty() && IsOfBits(value.binary_op()));
       mentions_->divisor = std::max(mentions_->divisor, DivisorOfRanks(values_, id));
       break;
     case variation::ValueKind::Compare:
@@ -163,14 +169,16 @@ void MentionCollector::CollectSizes(ValueId condition) {
   }
 }
 
-// `world_size == 8`
+// `world_size == 8`, and the first size beyond an order: four in `world_size > 3`.
 void MentionCollector::VisitSize(const variation::Value& comparison, std::span<const ValueId> kids) {
   const auto op = comparison.compare_op();
-  if (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq) return;
+  const bool is_beyond = op == ir::CompareOp::Greater || op == ir::CompareOp::LessEq;
+  const bool is_order = is_beyond || op == ir::CompareOp::GreaterEq || op == ir::CompareOp::Less;
+  if (!is_order && op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq) return;
   const variation::Value& size = values_[kids[0]];
   const variation::Value& number = values_[kids[1]];
   const bool is_size = variation::IsCoordinate(size, knowledge::Coordinate::WorldSize);
-  const uint32_t count = number.count().value_or(0);
+  const uint32_t count = number.count().value_or(0) + (is_beyond ? 1 : 0);
   const bool is_small = count > 1 && count <= kMostRanks;
   if (is_size && is_small) mentions_->asked_sizes |= uint64_t{1} << (count - 1);
 }
@@ -231,7 +239,9 @@ World MeshWorld(std::vector<Axis> mesh) {
 uint32_t SizeWithMiddle(const Mentions& mentions) {
   // Larger numbers count in an order of ranks alone: what is computed from a rank may be any size (`len(items[rank::8]) < 1000`).
   constexpr int64_t kLargestNumber = 6;
-  uint32_t size = mentions.last_rank ? 4 : 3;
+  // Three bits of a rank: one that is set, one that is not, and one between.
+  constexpr uint32_t kAllOfThreeBits = 8;
+  uint32_t size = mentions.bits ? kAllOfThreeBits : mentions.last_rank ? 4 : 3;
   if (mentions.largest <= kLargestNumber) size = std::max(size, static_cast<uint32_t>(mentions.largest + 2));
   for (const int64_t rank : {mentions.equal, mentions.ordered}) {
     // Of `rank != 63` the first and the last rank of the largest job are told apart still.
@@ -265,6 +275,7 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   if (has_room && mentions.created_groups) std::erase_if(worlds, [&](const World& world) { return world.size() % per_node != 0; });
   constexpr int kMostAskedSizes = 2;
   uint64_t asked = mentions.asked_sizes;
+  for (const World& world : worlds) asked &= ~(uint64_t{1} << (world.size() - 1));
   for (int i = 0; i < kMostAskedSizes && asked != 0; ++i, asked &= asked - 1) {
     worlds.push_back({.nodes = 1, .per_node = static_cast<uint32_t>(std::countr_zero(asked) + 1), .mesh = {}});
   }
@@ -280,12 +291,30 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
 
 bool Allows(const Mentions& mentions, uint32_t size) { return (mentions.sizes >> (size - 1) & 1u) != 0; }
 
-// The worlds of a size on which the program goes on; another one of such a size where none of them is.
+// The size nearest to one that is refused, so that what it would have shown is still seen: rather a larger one, but not twice as large; 0:
+// there is none.
+uint32_t Nearest(const Mentions& mentions, uint32_t refused) {
+  const uint32_t largest = std::min(2 * refused, kMostRanks);
+  for (uint32_t size = refused + 1; size <= largest; ++size) {
+    if (Allows(mentions, size)) return size;
+  }
+  for (uint32_t size = refused - 1; size > 1; --size) {
+    if (Allows(mentions, size)) return size;
+  }
+  return 0;
+}
+
+// The worlds of a size on which the program goes on, and others for those that it refuses.
 void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
   const auto is_refused = [&](const World& world) { return !Allows(mentions, world.size()); };
   if (std::ranges::none_of(*worlds, is_refused)) return;
   std::vector<World> allowed = *worlds;
   std::erase_if(allowed, is_refused);
+  for (const World& refused : *worlds) {
+    const uint32_t size = is_refused(refused) && refused.mesh.empty() ? Nearest(mentions, refused.size()) : 0;
+    const bool is_there = std::ranges::any_of(allowed, [&](const World& world) { return world.size() == size; });
+    if (size > 0 && !is_there) allowed.push_back({.nodes = 1, .per_node = size, .mesh = {}});
+  }
   // One node, if that is enough; then more of them.
   constexpr uint32_t kNode = 8;
   const auto add = [&](uint32_t size, bool has_room) {

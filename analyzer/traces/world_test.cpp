@@ -98,6 +98,8 @@ TEST(World, AProgramThatLeavesUnlessItHasItsSizeRunsOnThat) {
   EXPECT_THAT(Sizes({.sizes = 0b1000}), ElementsAre(4));
   EXPECT_THAT(Sizes({.sizes = 0b11111100}), ElementsAre(3)) << "at least three";
   EXPECT_THAT(Sizes({.nodes = true, .sizes = 0b10101010}), ElementsAre(2, 4)) << "an even number";
+  EXPECT_THAT(Sizes({.largest = 3, .sizes = 0b1111}), ElementsAre(2, 4)) << "at most four, where the fourth rank is told apart";
+  EXPECT_THAT(Sizes({.sizes = 0b1011}), ElementsAre(2, 4)) << "one, two or four";
 }
 
 TEST(RankNames, SetsAreNamedAsPeopleSayThem) {
