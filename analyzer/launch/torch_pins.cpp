@@ -83,6 +83,13 @@ std::optional<Release> LastAllowed(std::string_view rest) {
 }
 
 bool IsDocument(std::string_view name) { return name.ends_with(".md"); }
+bool IsYaml(std::string_view name) { return name.ends_with(".yml") || name.ends_with(".yaml"); }
+
+// An environment of conda has any name: `vsum.yaml` of the project of that name. What it installs stands under this key.
+bool IsEnvironment(std::string_view text) {
+  constexpr std::string_view kDependencies = "dependencies:";
+  return text.starts_with(kDependencies) || text.find("\ndependencies:") != std::string_view::npos;
+}
 
 // `PyTorch 1.4.0` in prose; `PyTorch 1.4+` and `PyTorch 1.4 or later` allow all behind it. Nothing: no version follows.
 std::optional<Version> NewestInProse(std::string_view rest) {
@@ -136,15 +143,16 @@ bool IsPackagingName(std::string_view name) {
   return std::ranges::count(kPackaging, name) > 0;
 }
 
-bool TellsRequirements(std::string_view written) {
-  const std::string name = base::Lowered(written);
+bool TellsRequirements(std::string_view path) {
+  const std::string name = base::Lowered(path.substr(path.rfind('/') + 1));
   const bool is_text = name.ends_with(".txt") && name.find("requirement") != std::string_view::npos;
-  const bool is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
-  const bool is_conda = is_yaml && (name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
+  const bool is_of_project = path.find('/') == std::string_view::npos;
+  const bool is_conda = IsYaml(name) && (is_of_project || name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
   return is_text || is_conda || IsDocument(name) || name.starts_with("dockerfile") || IsPackagingName(name);
 }
 
 void TorchPins::Note(std::string_view path, std::string_view written, std::span<const TorchBound> bounds) {
+  if (IsYaml(path) && !IsEnvironment(written)) return;
   const bool is_document = IsDocument(path);
   // Other documents than a README tell of much: what counts is a release that they install.
   const bool is_aside = is_document && !IsAboutInstalling(path);

@@ -16,12 +16,13 @@ namespace allranks::launch {
 
 // Whether a file of this name may make its folder a package.
 bool IsPackagingName(std::string_view name);
-// Whether a file of this name may tell what to install.
-bool TellsRequirements(std::string_view name);
+// Whether a file may tell what to install. `path` is relative to the root: an environment of conda that its name does not tell stands there.
+bool TellsRequirements(std::string_view path);
 
 class TorchPins {
  public:
-  // Reads what a file says of PyTorch, and of packages that bound it. `path` is relative to the root.
+  // Reads what a file says of PyTorch, and of packages that bound it. `path` is relative to the root. A file of YAML that is no environment
+  // of conda says nothing.
   void Note(std::string_view path, std::string_view text, std::span<const TorchBound> bounds);
   // The newest release that is allowed, by PyTorch and each package, in the nearest folder that says anything of it; nothing: any.
   std::optional<Version> NewestFor(std::string_view path) const;

@@ -119,11 +119,22 @@ TEST(TorchPinsTest, OtherPackages) {
   EXPECT_THAT(nearer.NewestFor("tools/train.sh"), Optional(Version{1, 5}));
 }
 
+TEST(TorchPinsTest, EnvironmentsOfConda) {
+  const auto newest = [](std::string_view text) {
+    TorchPins pins;
+    pins.Note("vsum.yaml", text, {});
+    return pins.NewestFor("train.sh");
+  };
+  EXPECT_THAT(newest("name: vsum\ndependencies:\n  - pytorch=1.10.2=py3.7_cuda11.1\n"), Optional(Version{1, 10}));
+  EXPECT_THAT(newest("dependencies:\n  - pip:\n    - torch==1.8.1+cu111\n"), Optional(Version{1, 8}));
+  EXPECT_THAT(newest("model:\n  torch: 1\n  pytorch=1.10.2\n"), Eq(std::nullopt));
+}
+
 TEST(TorchPinsTest, NamesOfFiles) {
-  for (const char* name : {"requirements.txt", "requirements-dev.txt", "environment.yml", "setup.py", "Dockerfile.gpu", "README.md", "readme.md", "FINETUNE.md"}) {
+  for (const char* name : {"requirements.txt", "requirements-dev.txt", "docker/environment.yml", "vsum.yaml", "setup.py", "Dockerfile.gpu", "README.md", "readme.md", "FINETUNE.md"}) {
     EXPECT_TRUE(TellsRequirements(name)) << name;
   }
-  for (const char* name : {"notes.txt", "config.yaml", "train.py"}) EXPECT_FALSE(TellsRequirements(name)) << name;
+  for (const char* name : {"notes.txt", "configs/model.yaml", "train.py"}) EXPECT_FALSE(TellsRequirements(name)) << name;
 }
 
 }  // namespace

@@ -115,7 +115,8 @@ class Gatherer {
     if (expr.kind != ExprKind::Attribute) return;
     const std::string_view attr = Text(ir::AttrOf(expr));
     const bool takes_any = attr == "parse_known_args" || attr == "parse_known_intermixed_args";
-    if (attr == "REMAINDER" || (takes_any && !IsParsedAgain(id))) out_.is_open = true;
+    if (takes_any && !IsParsedAgain(id)) out_.ignores_others = true;
+    if (attr == "REMAINDER" || out_.ignores_others) out_.is_open = true;
     if (attr == "argv" && LastPart(ir::ObjectOf(expr)) == "sys") out_.is_open = true;
     if (attr == "local_rank" && LastPart(ir::ObjectOf(expr)) != "self") out_.reads_local_rank_option = true;
   }
@@ -146,6 +147,8 @@ class Gatherer {
   void NoteCall(const ir::Expr& call) {
     const std::string_view name = LastPart(ir::CalleeOf(call));
     if (!name.empty()) out_.calls.emplace(name);
+    // `exec(open("configurator.py").read())`, which takes what it finds on the command line.
+    if (name == "exec" && module_[ir::CalleeOf(call)].kind == ExprKind::Name) out_.is_open = true;
     if (name == "spawn" && IsOfTorch(ir::CalleeOf(call))) out_.spawns = true;
     // A function of this name parses if one of its files does.
     if (name == "parse_args" && module_[ir::CalleeOf(call)].kind == ExprKind::Attribute) out_.parses = true;
@@ -318,6 +321,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
+  script.ignores_local_rank = any(&ModuleOptions::ignores_others) && !any(&ModuleOptions::parses) && any(&ModuleOptions::names_local_rank);
   script.starts_its_ranks = modules.front()->spawns && !any(&ModuleOptions::names_rank) && !any(&ModuleOptions::names_local_rank);
   std::set<std::string_view> backends;
   for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());

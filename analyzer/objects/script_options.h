@@ -3,7 +3,7 @@
 // The names of all `add_argument` calls in a script and in the files that it imports are more than any one parser has:
 // what is not among them no parser takes. That holds only if no name can come from elsewhere. So a script is closed to
 // questions as soon as a parser is made or filled by code outside of these files, has names that are no constants, or
-// leaves what it does not know to others (`parse_known_args`, `sys.argv`).
+// leaves what it does not know to others (`parse_known_args`, `sys.argv`, `exec`).
 //
 // Not sound where code is imported by a name that is computed and adds options to a parser which it finds by itself.
 #pragma once
@@ -28,6 +28,7 @@ struct ModuleOptions {
   std::set<std::string> helpers;     // that make or fill a parser, and have to be among the functions of the files
   bool parses = false;               // calls `parse_args`
   bool is_open = false;              // takes more than it shows
+  bool ignores_others = false;       // calls `parse_known_args` and leaves it at that
   bool reads_local_rank_option = false;  // `args.local_rank`
   bool names_local_rank = false;     // as the environment does: "LOCAL_RANK"
   bool names_rank = false;           // the same of the rank or the number of ranks
@@ -50,7 +51,7 @@ struct ScriptOptions {
   std::set<std::string> options;
   ArgumentForms forms;               // of those whose values are known to be of a kind
   bool has_local_rank_of_option = false;  // it takes the local rank from its command line, and from nowhere else
-
+  bool ignores_local_rank = false;   // it refuses no option, and names the variable of the local rank
   bool starts_its_ranks = false;     // and never asks whether a launcher has
   bool communicates_on_gpus = false; // a process group has NCCL as its backend
   bool has_no_nccl = false;          // it has process groups, and none of them has; or it runs on devices of another kind

@@ -346,7 +346,7 @@ LaunchFiles LaunchFilesAmong(const std::set<std::string>& found, const Request& 
   for (const std::string& path : all) {
     const std::string_view name = NameOf(path);
     if (IsLaunchName(name) || (launch_files::MayBeScript(name) && IsSmallProgram(paths.Shown(path)))) out.all.push_back(path);
-    if (launch::TellsRequirements(name)) out.requirements.push_back(path);
+    if (launch::TellsRequirements(path)) out.requirements.push_back(path);
   }
   for (const std::string& path : out.all) {
     const bool in_directory = std::ranges::any_of(request.directories, [&](const std::string& d) { return IsInside(path, d); });

@@ -59,11 +59,12 @@ bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
-// The script starts with this launcher in the releases of today: it gets its rank from the environment, or takes the new name.
+// The script starts with this launcher in the releases of today: it gets its rank from the environment, takes the new name, or passes over it.
 bool StartsToday(const LaunchContext& context, const Job& job, const Layer& layer) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
   const bool takes_new = script != nullptr && script->is_known && script->Takes("--local-rank");
-  return layer.Find("use_env") != nullptr || takes_new;
+  const bool ignores_it = script != nullptr && script->ignores_local_rank;
+  return layer.Find("use_env") != nullptr || takes_new || ignores_it;
 }
 
 // `if command -v torchrun ...; then torchrun ...; else python -m torch.distributed.launch ...; fi`
@@ -156,8 +157,8 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
-* A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`) or
-  takes the new name: then the finding is only *possible*.
+* A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`, or
+  `LOCAL_RANK` beside `parse_known_args`) or takes the new name: then the finding is only *possible*.
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a page that tells
   how to install it, in the folder of the script or above; or by another package that only works with an
