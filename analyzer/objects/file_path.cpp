@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyzer/objects/passed_tests.h"
+
 namespace allranks::objects {
 
 using variation::Value;
@@ -163,14 +165,13 @@ PathReader::Paths PathReader::Read(ValueId id, const CallFrame* frame, int depth
       return {};
     case ValueKind::Str:
       return {TextPath(program_.text(value.name()))};
-    case ValueKind::Select:
-    case ValueKind::Or: {
-      Paths all = Read(kids[value.kind == ValueKind::Select ? 1 : 0], frame, depth + 1);
-      for (FilePath& path : Read(kids.back(), frame, depth + 1)) {
-        if (all.size() < kMostPaths) all.push_back(std::move(path));
-      }
-      return all;
+    case ValueKind::Select: {
+      const variation::Arms arms = facts_.values_store.ArmsOf(id);
+      if (const std::optional<bool> truth = TruthOnWay(arms.condition, frame)) return Read(*truth ? arms.then_value : arms.else_value, frame, depth + 1);
+      return EitherOf(arms.then_value, arms.else_value, frame, depth);
     }
+    case ValueKind::Or:
+      return EitherOf(kids.front(), kids.back(), frame, depth);
     case ValueKind::Param:
       return ReadParam(id, frame, depth);
     case ValueKind::Object: {
@@ -198,6 +199,21 @@ PathReader::Paths PathReader::Read(ValueId id, const CallFrame* frame, int depth
     default:
       return Hole(id, frame);
   }
+}
+
+// `name = "latest" if is_latest else str(epoch)` where the calls on the way say which.
+std::optional<bool> PathReader::TruthOnWay(ValueId condition, const CallFrame* frame) const {
+  std::vector<PassedArgs> calls;
+  for (const CallFrame* at = frame; at != nullptr; at = at->caller) calls.push_back({at->function, at->args});
+  return PassedTests(facts_.values_store, calls).Truth(condition);
+}
+
+PathReader::Paths PathReader::EitherOf(ValueId first, ValueId second, const CallFrame* frame, int depth) const {
+  Paths all = Read(first, frame, depth + 1);
+  for (FilePath& path : Read(second, frame, depth + 1)) {
+    if (all.size() < kMostPaths) all.push_back(std::move(path));
+  }
+  return all;
 }
 
 PathReader::Paths PathReader::ReadDerived(ValueId id, const CallFrame* frame, int depth) const {

@@ -9,6 +9,7 @@
 // comparable at all.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -72,6 +73,8 @@ class PathReader {
  private:
   using Paths = std::vector<FilePath>;
   Paths Read(ValueId value, const CallFrame* frame, int depth) const;
+  std::optional<bool> TruthOnWay(ValueId condition, const CallFrame* frame) const;
+  Paths EitherOf(ValueId first, ValueId second, const CallFrame* frame, int depth) const;
   Paths ReadDerived(ValueId value, const CallFrame* frame, int depth) const;
   Paths ReadParam(ValueId value, const CallFrame* frame, int depth) const;
   Paths Joined(std::span<const ValueId> parts, std::string_view between, const CallFrame* frame, int depth) const;

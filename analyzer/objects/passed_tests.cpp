@@ -64,16 +64,32 @@ ValueId PassedTests::Passed(ValueId id) const {
   return id;
 }
 
-// `model is not None`, `name in _MODELS`
+// `model is not None`, `name in _MODELS`, `epoch == "best"`
 std::optional<bool> PassedTests::Compared(ir::CompareOp op, ValueId left, ValueId right) const {
   if (op == ir::CompareOp::In || op == ir::CompareOp::NotIn) {
     const std::optional<bool> is_in = IsIn(left, right);
     return is_in ? std::optional(*is_in == (op == ir::CompareOp::In)) : std::nullopt;
   }
+  if (op == ir::CompareOp::Eq || op == ir::CompareOp::NotEq) {
+    const std::optional<bool> are_equal = AreEqual(left, right);
+    return are_equal ? std::optional(*are_equal == (op == ir::CompareOp::Eq)) : std::nullopt;
+  }
   const bool asks = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
   if (!asks || !left || !right || store_[right].kind != ValueKind::None) return std::nullopt;
   if (store_[left].kind == ValueKind::None) return op == ir::CompareOp::Is;
   return IsSomething(store_[left].kind) ? std::optional(op == ir::CompareOp::IsNot) : std::nullopt;
+}
+
+// Numbers and texts that are written down.
+std::optional<bool> PassedTests::AreEqual(ValueId left, ValueId right) const {
+  if (!left || !right) return std::nullopt;
+  const variation::Value& first = store_[left];
+  const variation::Value& second = store_[right];
+  const bool are_texts = first.kind == ValueKind::Str && second.kind == ValueKind::Str;
+  if (are_texts) return first.name() == second.name();
+  if (first.integer() && second.integer()) return first.integer() == second.integer();
+  const bool is_one_text = first.kind == ValueKind::Str || second.kind == ValueKind::Str;
+  return is_one_text && (first.integer() || second.integer()) ? std::optional(false) : std::nullopt;
 }
 
 // A text among the texts that are written down.

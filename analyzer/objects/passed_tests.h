@@ -26,6 +26,7 @@ class PassedTests {
  private:
   ValueId Passed(ValueId id) const;
   std::optional<bool> Compared(ir::CompareOp op, ValueId left, ValueId right) const;
+  std::optional<bool> AreEqual(ValueId left, ValueId right) const;
   std::optional<bool> IsIn(ValueId text, ValueId container) const;
 
   const variation::ValueStore& store_;
