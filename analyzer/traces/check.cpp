@@ -41,12 +41,10 @@ void FunctionCheck::Run() {
   const uint32_t module = state_.program.funcs[func_].module.index;
   state_.BeginSteps(module);
   const TraceId parametric = state_.trace_of[func_.index];
-  Origins origins;
-  root_ = Instantiate(state_, parametric, OwnBinding(), &origins);
+  root_ = Instantiate(state_, parametric, OwnBinding(), &origins_);
   if ((traces_[root_].flags & (kVarying | kHasTry)) == 0) return;
-  Origins before_history;
   const bool is_entry = state_.program.funcs[func_].function == ir::kTopLevel;
-  root_ = WithHistory(state_, root_, is_entry, &before_history);
+  root_ = WithHistory(state_, root_, is_entry, &before_history_);
   nodes_ = CollectVarying(state_, root_);
   const std::vector<Judged> judged = JudgedIn(state_, func_, root_);
   Compare();
@@ -58,15 +56,18 @@ void FunctionCheck::Run() {
   if (!full()) result_->judged.insert(result_->judged.end(), judged.begin(), judged.end());
   const bool has_open = LeaveOpen();
   std::unordered_set<uint32_t> reported;
-  for (const uint32_t node : reported_) {
-    const auto before = before_history.find(node);
-    const uint32_t instance = before == before_history.end() ? node : before->second.index;
-    // What lies in a part without parameters is its own origin.
-    const auto origin = origins.find(instance);
-    reported.insert(origin == origins.end() ? instance : origin->second.index);
-  }
+  for (const uint32_t node : reported_) reported.insert(OriginOf(TraceId{node}).index);
   const bool is_generator = state_.program.function(func_).is_generator;
   state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator && !has_open && !HangsOnCallers(parametric));
+}
+
+// The node of the parametric trace that one of `root_` was made of.
+TraceId FunctionCheck::OriginOf(TraceId node) const {
+  const auto before = before_history_.find(node.index);
+  const TraceId instance = before == before_history_.end() ? node : before->second;
+  // What lies in a part without parameters is its own origin.
+  const auto origin = origins_.find(instance.index);
+  return origin == origins_.end() ? instance : origin->second;
 }
 
 // Whether something that tells ranks apart hangs on what callers pass: what agrees with it here may not with what they pass.

@@ -57,6 +57,7 @@ class FunctionCheck {
   void MarkSettled(TraceId node);
   void Report(Scene& scene, SequenceStore& sequences, Evidence evidence, TraceId cause);
   bool LeaveOpen();
+  TraceId OriginOf(TraceId node) const;
   bool HangsOnCallers(TraceId parametric) const;
   bool IsOfPresence(const Evidence& evidence) const;
   std::vector<SiteId> FlaggedSites(const SequenceStore& sequences, const Evidence& evidence) const;
@@ -112,6 +113,7 @@ class FunctionCheck {
 
   // operations.cpp
   void CheckMembers();
+  bool IsGivenByCallers(const Outsider& outsider) const;
   void CheckNewGroups();
   void CheckShapes();
   void CheckCounts();
@@ -140,6 +142,8 @@ class FunctionCheck {
   CheckResult* result_;
   size_t found_before_;                     // in `result_`, of other functions
   TraceId root_;
+  Origins origins_;                         // of nodes of the instantiated trace, in the parametric one
+  Origins before_history_;                  // of nodes of `root_`, in the instantiated trace
   VaryingNodes nodes_;
   std::unordered_set<uint32_t> settled_;    // nodes of root_ that are taken as agreed
   std::unordered_set<uint32_t> reported_;   // those of them that callers take as agreed as well

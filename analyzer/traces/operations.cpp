@@ -102,6 +102,13 @@ void FunctionCheck::CheckTypes() {
   }
 }
 
+// `def reduce(x, group)`: whoever passes the group knows which ranks get there, and is asked as well.
+bool FunctionCheck::IsGivenByCallers(const Outsider& outsider) const {
+  const Operation& operation = traces_.operation(OriginOf(outsider.op));
+  const auto is_given = [&](ValueId value) { return value && state_.values.has_param(value); };
+  return is_given(operation.group) || (outsider.is_root && is_given(operation.root));
+}
+
 void FunctionCheck::CheckMembers() {
   // Who calls an inner function, the function around it says: it has the group as well.
   if (!nodes_.ops_vary || state_.program.funcs[func_].parent) return;
@@ -117,7 +124,7 @@ void FunctionCheck::CheckMembers() {
       if (projector.outsiders().empty()) continue;
       const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
       for (const Outsider& outsider : projector.outsiders()) {
-        if (full() || settled_.contains(outsider.op.index) || !reached.contains(outsider.op.index)) continue;
+        if (full() || settled_.contains(outsider.op.index) || !reached.contains(outsider.op.index) || IsGivenByCallers(outsider)) continue;
         Evidence evidence;
         evidence.kind = DifferenceKind::NotMember;
         evidence.culprit = outsider.op;
