@@ -126,6 +126,8 @@ class FunctionEvaluator {
   // loops.cpp
   const std::vector<uint32_t>& SlotsOf(const ir::Stmt& loop);
   void EvalLoop(const ir::Stmt& stmt);
+  ValueId CounterOf(ir::ExprId iterable, ValueId element);
+  bool IsCountedIn(std::span<const uint32_t> slots, std::span<const ValueId> carried, ValueId value) const;
   void NoteBreak();
   void MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on, Axes leaving);
 

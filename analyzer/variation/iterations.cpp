@@ -112,6 +112,7 @@ Iteration Iterations::OfOperation(ir::ExprId site, ValueId iterable) const {
   }
   if (is("itertools.islice") && !kids.empty()) {
     const Iteration whole = Over(site, kids[0]);
+    if (kids.size() == 2 && store_.IsAgreed(kids[1])) return {whole.element, kids[1]};
     return {whole.element, EqualShares(tables_).IsAsLong(iterable) ? store_.Symbol(Site(site, SiteUse::Value, 1), {}) : whole.trip_count};
   }
   return OfUnknown(site, iterable);

@@ -35,7 +35,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   axes.resize(env_.slots.size());
   const Heap heap_before = before.heap;
   std::vector<ValueId> carried(env_.slots.size());
-  ValueId trips, rounds;
+  ValueId trips, rounds, counter;
   Axes leaving;
   // Axes only grow; three rounds see any chain of assignments that matters.
   constexpr int kMostRounds = 3;
@@ -59,18 +59,25 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     if (is_for) {
       const Iteration iteration = iterations_.Over(head, iterable);
       trips = iteration.trip_count;
+      counter = CounterOf(head, iteration.element);
       Assign(ir::ValueOf(stmt), iteration.element);
       if (iteration.element) going_through_.push_back({.variable = iteration.element, .sequence = iterable});
     } else {
       trips = Condition(head);
       if (const ValueId counted = CountedDown(module_, scope_, store_, stmt, before.slots)) trips = counted;
     }
+    const size_t noted = facts_.trip_counts.size();
     facts_.trip_counts.emplace_back(head, trips);
     trips_.push_back(trips);
     EvalBlock(ir::BodyOf(stmt));
     trips_.pop_back();
     loops_.pop_back();
     going_through_.resize(loops_outside);
+    const auto counts = [&](ValueId value) { return value == counter || IsCountedIn(assigned, carried, value); };
+    if (const ValueId agreed = AgreedEnd(module_, store_, tables_.facts.exprs[func_.module.index], stmt, counts)) {
+      trips = agreed;
+      facts_.trip_counts[noted].second = agreed;
+    }
     leaving = store_.axes(trips) | loop_exit_axes_ | round_exit_axes_;
     rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_ | round_exit_axes_);
     bool grew = ForgetStoredInRound(before.heap, env_.heap) || assigned.size() > known_assigned;
@@ -126,6 +133,23 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   EvalBlock(ir::ElseBlockOf(stmt));
   MergeBreaks(stmt, breaks, env_.reachable && (is_for || trips != store_.True()), leaving);
   env_.reachable = true;
+}
+
+// The first of the two that `enumerate` yields.
+ValueId FunctionEvaluator::CounterOf(ir::ExprId iterable, ValueId element) {
+  const bool is_pair = element && store_[element].kind == ValueKind::Tuple && store_[element].kid_count == 2;
+  const ValueId first = is_pair ? store_.Kids(element)[0] : ValueId::None();
+  return first == store_.Symbol(Site(iterable), {}) ? first : ValueId::None();
+}
+
+// A variable that each round adds a number to, as a round finds or leaves it.
+bool FunctionEvaluator::IsCountedIn(std::span<const uint32_t> slots, std::span<const ValueId> carried, ValueId value) const {
+  return value && std::ranges::any_of(slots, [&](uint32_t slot) {
+    const ValueId after = env_.slots[slot];
+    if (!carried[slot] || !after || !store_[after].is_binary(ir::BinaryOp::Add)) return false;
+    const auto [left, step] = store_.OperandsOf(after);
+    return left == carried[slot] && store_[step].kind == ValueKind::Int && (value == carried[slot] || value == after);
+  });
 }
 
 void FunctionEvaluator::NoteBreak() {

@@ -31,6 +31,32 @@ bool CountsDown(const ir::Module& module, const ir::Stmt& stmt, NameId name) {
   return target.kind == ir::ExprKind::Name && ir::NameOf(target) == name && IsConstantInt(module[ir::AssignedOf(stmt)], 1);
 }
 
+// `i` of `i + 1`.
+ValueId WithoutOffset(const ValueStore& store, ValueId value) {
+  if (!value || (!store[value].is_binary(ir::BinaryOp::Add) && !store[value].is_binary(ir::BinaryOp::Sub))) return value;
+  const auto [left, right] = store.OperandsOf(value);
+  return store[right].kind == ValueKind::Int ? left : value;
+}
+
+// The agreed number that a count of rounds has come to where this holds: alone, or as one of several reasons.
+ValueId AgreedNumberIn(const ValueStore& store, ValueId test, const std::function<bool(ValueId)>& counts) {
+  const auto kids = test ? store.Kids(test) : std::span<const ValueId>();
+  if (test && store[test].kind == ValueKind::Or) {
+    for (const ValueId kid : kids) {
+      if (const ValueId number = AgreedNumberIn(store, kid, counts)) return number;
+    }
+  }
+  if (!test || store[test].kind != ValueKind::Compare) return {};
+  const auto op = store[test].compare_op();
+  const bool is_above = op == ir::CompareOp::Greater || op == ir::CompareOp::GreaterEq || op == ir::CompareOp::Eq;
+  const bool is_below = op == ir::CompareOp::Less || op == ir::CompareOp::LessEq || op == ir::CompareOp::Eq;
+  const auto [left, right] = store.OperandsOf(test);
+  const auto is_number = [&](ValueId value) { return store.IsAgreed(WithoutOffset(store, value)); };
+  if (is_above && counts(WithoutOffset(store, left)) && is_number(right)) return WithoutOffset(store, right);
+  if (is_below && counts(WithoutOffset(store, right)) && is_number(left)) return WithoutOffset(store, left);
+  return {};
+}
+
 }  // namespace
 
 std::vector<uint32_t> AssignedIn(const ir::Module& module, const Scope& scope, const ir::Stmt& loop) {
@@ -99,6 +125,23 @@ ValueId Least(Tables& tables, std::span<const ValueId> numbers) {
   }
   if (known) kept.push_back(store.Int(*known));
   return kept.size() == 1 ? kept[0] : store.Derived(tables.NameSymbol("builtins.min"), kept);
+}
+
+ValueId AgreedEnd(const ir::Module& module, const ValueStore& store, const base::IdVector<ir::ExprId, ValueId>& values, const ir::Stmt& loop,
+                  const std::function<bool(ValueId)>& counts) {
+  if (loop.kind != ir::StmtKind::For) return {};
+  uint32_t first_cut = ~0u;
+  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    if (stmt.kind == ir::StmtKind::Continue) first_cut = std::min(first_cut, stmt.begin);
+  });
+  for (const ir::StmtId id : module.statements(ir::BodyOf(loop))) {
+    const ir::Stmt& stmt = module[id];
+    if (stmt.kind != ir::StmtKind::If || stmt.begin > first_cut) continue;
+    const auto leaves = [&](ir::StmtId inner) { return module[inner].kind == ir::StmtKind::Break; };
+    if (std::ranges::none_of(module.statements(ir::BodyOf(stmt)), leaves)) continue;
+    if (const ValueId number = AgreedNumberIn(store, values[ir::ValueOf(stmt)], counts)) return number;
+  }
+  return {};
 }
 
 bool IsOneText(Tables& tables, ValueId value) {

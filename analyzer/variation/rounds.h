@@ -8,6 +8,7 @@
 // Unsound: a loop that is left by an exception is taken to have all of its rounds.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,12 @@ ValueId RoundedUp(ValueStore& store, ValueId distance, ValueId step);
 
 // The least of several numbers of rounds: one that the ranks agreed on is.
 ValueId Least(Tables& tables, std::span<const ValueId> numbers);
+
+// `for i, x in enumerate(items): if i >= least: break` with a number that the ranks agreed on: as many rounds as that, as it is the
+// least of their lengths. None of any other loop. `values`: of the expressions of the module; `counts`: whether a value is the number of
+// the round.
+ValueId AgreedEnd(const ir::Module& module, const ValueStore& store, const base::IdVector<ir::ExprId, ValueId>& values, const ir::Stmt& loop,
+                  const std::function<bool(ValueId)>& counts);
 
 // A text, or one of several.
 bool IsOneText(Tables& tables, ValueId value);

@@ -17,6 +17,9 @@ using variation::ValueId;
 using variation::ValueKind;
 
 constexpr std::string_view kAR303 = "AR303";
+// From there on, or inside it, a rank that is out of data stands in for what the others still issue.
+constexpr std::string_view kStandIns[] = {"torch.distributed.algorithms.join.Join.__init__", "torch.nn.parallel.DistributedDataParallel.join",
+                                          "accelerate.Accelerator.join_uneven_inputs", "horovod.torch.join"};
 
 // Every n-th of the items, beginning with the rank's own: as written, and what it is.
 struct Share {
@@ -45,12 +48,7 @@ class Shares {
  private:
   // Ranks that run out of data stand in for themselves: `with Join([model])`, `with model.join()`.
   bool IsJoined(ir::ModuleId module) {
-    const KnownCall* join = calls_.FindIf(module, [&](const KnownCall& call) {
-      const std::string_view name = context_.program.text(call.entry->name);
-      return name.find(".Join.") != std::string_view::npos || name.ends_with(".join") ||
-             name.ends_with(".join_uneven_inputs");
-    });
-    return join != nullptr;
+    return calls_.FindIf(module, [&](const KnownCall& call) { return std::ranges::count(kStandIns, context_.program.text(call.entry->name)) > 0; }) != nullptr;
   }
 
   ValueId ValueOf(ir::ModuleId module, ir::ExprId expr) const { return context_.facts.value(module, expr); }
@@ -178,10 +176,17 @@ class Shares {
   std::optional<LoaderLoop> CommunicatingLoop(ValueId loader) const {
     for (const LoaderLoop& loop : context_.loading.loops()) {
       const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
-      if (loop.by_next || EndsByCount(context_, module, loop.loop)) continue;
+      if (loop.by_next || EndsByCount(context_, module, loop.loop) || HasAgreedRounds(loop)) continue;
       if (context_.values.MayBeSame(loop.loader, loader) && context_.training.Communicates(module, loop.loop)) return loop;
     }
     return std::nullopt;
+  }
+
+  // The ranks agreed on how many rounds there are, by the least of their lengths: `islice(loader, least)`, `if i >= least: break`.
+  bool HasAgreedRounds(const LoaderLoop& loop) const {
+    const ir::Module& module = context_.program.module_of(loop.iterable.function);
+    if (module[loop.loop].kind != ir::StmtKind::For) return false;
+    return context_.facts.values_store.IsAgreed(context_.facts.trip_count(loop.iterable.function, ir::AssignedOf(module[loop.loop])));
   }
 
   void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
@@ -272,6 +277,7 @@ for batch in loader:
   `assert len(items) % world_size == 0`.
 * The loop communicates nothing; one reduction after it is fine.
 * `Join` or `join_uneven_inputs` lets ranks that are out of data stand in.
+* The ranks agreed on a number of rounds, and the loop ends there: `if i >= least.item(): break`, `islice(loader, least.item())`.
 * One count of steps ends the loop, and the `while` around it, on all ranks alike.
 * A `for` straight over the share is AR105's business.
 
