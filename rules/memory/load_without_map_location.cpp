@@ -25,13 +25,28 @@ class Load {
     const ir::Module& module = context_.program.module_of(call_.function);
     if (module[call_.expr].kind != ir::ExprKind::Call) return false;
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call_.expr]); ++i) {
-      const ir::ArgKind kind = ir::ArgAt(module, module[call_.expr], i).kind;
-      if (kind == ir::ArgKind::Star || kind == ir::ArgKind::DoubleStar) return false;
+      const ir::Arg argument = ir::ArgAt(module, module[call_.expr], i);
+      if (argument.kind == ir::ArgKind::Star || (argument.kind == ir::ArgKind::DoubleStar && MayHold(argument.value, param))) return false;
     }
-    const ir::ExprId given = context_.index.ArgExpr(call_, param);
-    if (!given) return true;
-    const std::vector<ValueId> leaves = context_.values.Leaves(context_.index.Arg(call_, param));
+    // Also what a `functools.partial` was bound to beforehand.
+    const ValueId given = context_.index.Arg(call_, param);
+    if (!given) return !context_.index.ArgExpr(call_, param);
+    const std::vector<ValueId> leaves = context_.values.Leaves(given);
     return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) { return context_.values.IsNone(leaf); });
+  }
+
+  // Of `**options`: whether a caller hands on such a keyword, or what they are is not seen.
+  bool MayHold(ir::ExprId options, std::string_view param) const {
+    const variation::ValueStore& store = context_.facts.values_store;
+    const std::vector<ValueId> leaves = context_.values.Leaves(context_.facts.value(Module(), options));
+    return leaves.empty() || std::ranges::any_of(leaves, [&](ValueId leaf) {
+      const base::NameId name = context_.program.names->Find(param);
+      if (!name || store[leaf].kind != variation::ValueKind::Dict) return true;
+      for (const variation::Item item : store.ItemsOf(leaf)) {
+        if (store[item.key].kind != variation::ValueKind::Str || store[item.key].name() == name) return true;
+      }
+      return false;
+    });
   }
 
   ValueId Loaded() const { return context_.facts.value(Module(), call_.expr); }
@@ -233,7 +248,7 @@ model.load_state_dict(checkpoint["model"])
 
 ## When it is silent
 
-* `map_location` is given, or arguments are passed on with `*` or `**`.
+* `map_location` is given, also to `functools.partial` beforehand, or arguments are passed on with `*` or `**` that may hold it.
 * One rank only gets there, or each rank loads a file of its own.
 * One process runs the code: a web page, a converter, a script that starts no job. Where nobody was
   seen to call the function, or no training leads there, the finding is *possible*.
