@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/open_params.h"
 #include "analyzer/objects/process_starts.h"
 #include "analyzer/objects/rank_words.h"
 #include "rules/program_calls.h"
@@ -96,10 +97,8 @@ bool IsSeededAlike(const Context& context, ir::ModuleId module, std::string_view
 bool CountsRanks(const Context& context, ValueId seed) {
   return context.values.AnyPart(seed, [&](ValueId part) {
     const variation::Value& value = context.facts.values_store[part];
-    if (value.kind == variation::ValueKind::Param) {
-      const base::NameId name = context.program.function(value.function()).params[value.param_index()].name;
-      if (objects::RankWords::IsWord(context.program.text(name))) return true;
-    }
+    const base::NameId name = value.kind == variation::ValueKind::Param ? objects::NameOfOpenParam(context.program, context.facts, part) : base::NameId::None();
+    if (name && objects::RankWords::IsWord(context.program.text(name))) return true;
     const knowledge::Axes axes = context.facts.values_store.axes(part);
     return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local) || axes.has(knowledge::Axis::Node) ||
            axes.has(knowledge::Axis::DataParallel);

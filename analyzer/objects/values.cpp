@@ -125,9 +125,16 @@ bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
   const Value& left = facts_.values_store[a];
   const Value& right = facts_.values_store[b];
   if (left.kind == ValueKind::Param && right.kind == ValueKind::Param) return left.function() != right.function();
+  // What is computed from a parameter comes to one number with one argument: `sampler is None` to True.
+  const auto is_formula = [](const Value& value) {
+    const bool is_computed = value.kind == ValueKind::Compare || value.kind == ValueKind::Unary || value.kind == ValueKind::Binary ||
+                             value.kind == ValueKind::And || value.kind == ValueKind::Or;
+    return is_computed && (value.flags & variation::kHasParam) != 0;
+  };
   const auto is_open = [](const Value& value) {
     return value.kind == ValueKind::Param || value.kind == ValueKind::Unknown || value.kind == ValueKind::Select;
   };
+  if ((is_formula(left) && variation::IsConstant(right)) || (is_formula(right) && variation::IsConstant(left))) return true;
   if (is_open(left) || is_open(right)) return true;
   if (!left.IsOfSameSort(right) || left.kid_count != right.kid_count) return false;
   const auto left_kids = facts_.values_store.Kids(a);

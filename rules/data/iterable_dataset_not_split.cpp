@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <span>
+#include <vector>
 
+#include "analyzer/objects/open_params.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -80,11 +83,28 @@ class IterableDatasets {
     });
   }
 
+  // Fields that keep parameters which every call leaves at their defaults, and these: whatever they are called, they hold that.
+  std::vector<base::NameId> LeftAtDefaults(binding::ClassId class_id) const {
+    std::vector<base::NameId> names;
+    const FuncId init = MethodNamed(class_id, "__init__");
+    if (!init) return names;
+    const auto is_left = [&](ValueId value) {
+      return value && context_.values[value].kind == ValueKind::Param && !objects::NameOfOpenParam(context_.program, context_.facts, value);
+    };
+    for (const auto& [field, value] : context_.facts.functions[init].made) {
+      if (!is_left(value)) continue;
+      names.push_back(field);
+      names.push_back(context_.program.function(init).params[context_.values[value].param_index()].name);
+    }
+    return names;
+  }
+
   // In the text of the class, its bases, and the functions of the project that its methods call.
   bool Speaks(binding::ClassId class_id, std::initializer_list<std::string_view> words) const {
+    const std::vector<base::NameId> left = LeftAtDefaults(class_id);
     for (const binding::ClassId base : context_.program.classes[class_id].mro) {
       const ir::Class& node = context_.program.ir_class(base);
-      if (NamesSpeak(context_.program.modules[context_.program.classes[base].module], node.begin, node.end, words)) return true;
+      if (NamesSpeak(context_.program.modules[context_.program.classes[base].module], node.begin, node.end, words, left)) return true;
       for (const auto& [name, method] : context_.program.classes[base].methods) {
         if (CalleesSpeak(method, words)) return true;
       }
@@ -97,17 +117,20 @@ class IterableDatasets {
       if (!fact.function) continue;
       const ir::Function& callee = context_.program.function(fact.function);
       const ir::Module& module = context_.program.module_of(fact.function);
-      if (NamesSpeak(module, callee.begin, callee.end, words)) return true;
+      if (NamesSpeak(module, callee.begin, callee.end, words, {})) return true;
     }
     return false;
   }
 
-  // The names that code reads; what comments say does not count.
-  bool NamesSpeak(const ir::Module& module, uint32_t begin, uint32_t end, std::initializer_list<std::string_view> words) const {
+  // The names that code reads, but for those that are `known`; what comments say does not count.
+  bool NamesSpeak(const ir::Module& module, uint32_t begin, uint32_t end, std::initializer_list<std::string_view> words,
+                  std::span<const base::NameId> known) const {
     return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
       if (expr.begin < begin || expr.end > end) return false;
-      if (expr.kind == ir::ExprKind::Name) return HoldsWord(context_.program.text(ir::NameOf(expr)), words);
-      return expr.kind == ir::ExprKind::Attribute && HoldsWord(context_.program.text(ir::AttrOf(expr)), words);
+      base::NameId name;
+      if (expr.kind == ir::ExprKind::Name) name = ir::NameOf(expr);
+      if (expr.kind == ir::ExprKind::Attribute) name = ir::AttrOf(expr);
+      return name && std::ranges::find(known, name) == known.end() && HoldsWord(context_.program.text(name), words);
     });
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/open_params.h"
 #include "analyzer/objects/rank_words.h"
 #include "analyzer/objects/ways.h"
 #include "rules/data/lightning_runs.h"
@@ -86,7 +87,7 @@ class SameNoise {
     const variation::Value& value = context_.values[part];
     base::NameId name;
     if (value.kind == variation::ValueKind::Derived && value.kid_count == 1) name = context_.facts.values_store.OperationOf(value);
-    if (value.kind == variation::ValueKind::Param) name = context_.program.function(value.function()).params[value.param_index()].name;
+    if (value.kind == variation::ValueKind::Param) name = objects::NameOfOpenParam(context_.program, context_.facts, part);
     return name && objects::RankWords::IsWord(context_.program.text(name));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/launch/job.h"
+#include "analyzer/objects/open_params.h"
 #include "analyzer/objects/rank_words.h"
 #include "rules/finding_parts.h"
 
@@ -120,7 +121,7 @@ bool WorkerSeeds::CountsRanks(ValueId seed) const {
     const variation::Value& value = context_.values[part];
     base::NameId name;
     if (value.kind == ValueKind::Derived) name = context_.facts.values_store.OperationOf(value);
-    if (value.kind == ValueKind::Param) name = context_.program.function(value.function()).params[value.param_index()].name;
+    if (value.kind == ValueKind::Param) name = objects::NameOfOpenParam(context_.program, context_.facts, part);
     return name && objects::RankWords::IsWord(context_.program.text(name));
   });
 }
