@@ -409,6 +409,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
     fact.entry = entry_id;
     fact.receiver = receiver;
   }
+  HandToWrapped(entry, receiver, args);
   const LibraryCall call = CallOf(site, entry, bound, receiver, args);
   for (const ProcessStart& start : ProcessStarts(tables_, call)) {
     for (uint32_t i = 0; i < start.values.size(); ++i) {
@@ -443,6 +444,21 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
   if (handle) StoreHandle(entry, handle, args);
   if (entry.exits || entry.raises) env_.reachable = false;
   return result;
+}
+
+// `model(x)` of a wrapper: the `forward` of the module in it gets these arguments.
+void FunctionEvaluator::HandToWrapped(const knowledge::Entry& entry, ValueId receiver, std::span<const CallArgument> args) {
+  const bool is_object = receiver && store_[receiver].kind == ValueKind::Object && !store_.Kids(receiver).empty();
+  const knowledge::ClassId class_id = is_object && entry.yield.mark ? knowledge_.FindClass(store_[receiver].name()) : knowledge::ClassId();
+  if (!class_id || !knowledge_[class_id].is_module) return;
+  const ValueId inner = LookThrough(tables_, store_.Kids(receiver)[0]);
+  const bool is_own = inner && store_[inner].kind == ValueKind::Instance && tables_.IsModuleClass(store_[inner].class_id());
+  const FuncId forward = is_own ? members_.Method(inner, Intern("forward")) : FuncId::None();
+  if (!forward) return;
+  const std::vector<ValueId> bound = BindFunction(forward, inner, args);
+  for (uint32_t i = 1; i < bound.size(); ++i) {
+    if (bound[i]) tables_.Record(TableId::Params, forward.index, i, Closed(bound[i]));
+  }
 }
 
 // What is begun here is waited for by its handle: that of this call, where an argument says where it is stored.

@@ -219,6 +219,7 @@ class FunctionEvaluator {
   void StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args);
   void ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result);
   void ReplaceOnRoot(ir::ExprId site, const LibraryCall& call);
+  void HandToWrapped(const knowledge::Entry& entry, ValueId receiver, std::span<const CallArgument> args);
   LibraryCall CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
                      std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
