@@ -137,6 +137,8 @@ bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
   if ((is_formula(left) && variation::IsConstant(right)) || (is_formula(right) && variation::IsConstant(left))) return true;
   if (is_open(left) || is_open(right)) return true;
   if (!left.IsOfSameSort(right) || left.kid_count != right.kid_count) return false;
+  const bool is_made_apart = left.kind == ValueKind::Object && left.site() != 0 && right.site() != 0 && left.site() != right.site();
+  if (is_made_apart) return false;
   const auto left_kids = facts_.values_store.Kids(a);
   const auto right_kids = facts_.values_store.Kids(b);
   for (size_t i = 0; i < left_kids.size(); ++i) {

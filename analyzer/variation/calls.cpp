@@ -529,7 +529,8 @@ ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId 
     if (!init) return results_.Object(canonical, {}, args);
     const ValueId made = CallKnown(site, init, {}, args);
     if (store_[made].kind == ValueKind::Object || store_[made].kind == ValueKind::Group) return made;
-    return results_.Object(canonical, arguments_.ToEntry(knowledge_[init], args), args);
+    const ValueId object = results_.Object(canonical, arguments_.ToEntry(knowledge_[init], args), args);
+    return IsToldLater(class_id) ? results_.MadeHere(object, Site(site)) : object;
   }
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);
@@ -537,6 +538,12 @@ ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId 
   MayCall(site, args);
   StoreThroughAddresses(args, values);
   return DerivedCall(store_, tables_.NameSymbol(name), {}, args);
+}
+
+// A sampler that is told the epoch is another one than one that is made alike.
+bool FunctionEvaluator::IsToldLater(knowledge::ClassId class_id) const {
+  const knowledge::EntryId tells = knowledge_.FindMember(class_id, tables_.program.names->Intern("set_epoch"));
+  return tells && knowledge_[tells].Has(knowledge::Role::SetEpoch);
 }
 
 std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId name,

@@ -209,6 +209,7 @@ class FunctionEvaluator {
                        std::span<const CallArgument> args, CallKind kind);
   ValueId CallKnown(ir::ExprId site, knowledge::EntryId entry, ValueId receiver, std::span<const CallArgument> args);
   ValueId CallExternal(ir::ExprId site, ValueId callee, NameId name, std::span<const CallArgument> args);
+  bool IsToldLater(knowledge::ClassId class_id) const;
   std::optional<ValueId> CallBuiltin(ir::ExprId site, NameId name, std::span<const CallArgument> args);
   std::optional<ValueId> MadeObject(ir::ExprId site, std::string_view name, std::span<const CallArgument> args);
   ValueId CallObject(ir::ExprId site, ValueId object, std::span<const CallArgument> args);

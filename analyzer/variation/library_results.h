@@ -22,13 +22,14 @@ class LibraryResults {
   ValueId Of(const LibraryCall& call, const knowledge::Yield& yield) const;
   // An object of a class of the knowledge base that is made with such arguments.
   ValueId Object(NameId type, std::span<const ValueId> by_param, std::span<const CallArgument> args) const;
+  // The same object of a library, told from others that are made alike elsewhere.
+  ValueId MadeHere(ValueId object, uint32_t site) const;
 
  private:
   ValueId Known(const LibraryCall& call, const knowledge::Yield& yield) const;
   ValueId OfFormula(const LibraryCall& call, const knowledge::Yield& yield) const;
   ValueId Varying(const LibraryCall& call, const knowledge::Yield& yield) const;
   ValueId NewTensor(const LibraryCall& call, const knowledge::Yield& yield) const;
-  ValueId MadeHere(ValueId object, uint32_t site) const;
   bool IsShared(ValueId value, int depth) const;
   bool HasOneElement(std::span<const CallArgument> args) const;
 
