@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/ir/bindings.h"
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/definitions.h"
 
@@ -32,6 +33,35 @@ bool IsDoneWith(const GradientEvent& event, const GradientEvent& other) {
 
 bool IsRemainder(const variation::Value& value) {
   return value.is_binary(ir::BinaryOp::Mod) && value.axes.empty();
+}
+
+bool IsNumber(const variation::Facts& facts, ValueId value) { return value && facts.values_store[value].kind == ValueKind::Int; }
+
+// A method that counts its calls in a field: `self.seen += 1`, `if self.seen < self.n: return`, and behind that `self.seen = 0`.
+std::optional<Period> FieldPeriod(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Guard& guard) {
+  const ir::ModuleId module_id = program.funcs[guard.function].module;
+  const ir::Module& module = program.modules[module_id];
+  const ir::Expr& test = module[guard.test];
+  if (test.kind != ir::ExprKind::Compare || ir::ComparisonCount(module, test) != 1) return std::nullopt;
+  const ir::ExprId counter = ir::CalleeOf(test);
+  if (module[counter].kind != ir::ExprKind::Attribute || !index.LoopsAround({guard.function, guard.test}).empty()) return std::nullopt;
+  const ir::Comparison comparison = ir::ComparisonAt(module, test, 0);
+  constexpr ir::CompareOp kReached[] = {ir::CompareOp::Eq, ir::CompareOp::GreaterEq, ir::CompareOp::Greater};
+  constexpr ir::CompareOp kMissed[] = {ir::CompareOp::NotEq, ir::CompareOp::Less, ir::CompareOp::LessEq};
+  if (std::ranges::count(guard.holds ? kReached : kMissed, comparison.op) == 0) return std::nullopt;
+  const ir::Tree& tree = index.tree(module_id);
+  const ir::StmtId branch = tree.StatementOf(guard.test);
+  bool is_raised = false, is_reset = false;
+  ir::ForEachStmtIn(module, program.function(guard.function).body, [&](const ir::Stmt& stmt) {
+    if (stmt.kind == ir::StmtKind::AugAssign && static_cast<ir::BinaryOp>(stmt.op) == ir::BinaryOp::Add) {
+      is_raised = is_raised || IsSameChain(module, ir::ValueOf(stmt), counter);
+    }
+    const bool is_behind = guard.holds ? stmt.begin > module[branch].begin && stmt.end <= module[branch].end : stmt.begin >= module[branch].end;
+    if (stmt.kind != ir::StmtKind::Assign || !is_behind || !IsNumber(facts, facts.value(module_id, ir::AssignedOf(stmt)))) return;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) is_reset = is_reset || IsSameChain(module, target, counter);
+  });
+  if (!is_raised || !is_reset) return std::nullopt;
+  return Period{PeriodForm::Counter, guard, facts.value(module_id, comparison.operand)};
 }
 
 }  // namespace
@@ -177,9 +207,11 @@ std::optional<Period> Accumulation::PeriodOf(FuncId function, ir::StmtId loop, c
   if (const ValueId length = RemainderIn(condition.value, condition.guard.holds, 0)) {
     return Period{PeriodForm::Remainder, condition.guard, length};
   }
+  if (const auto period = FieldPeriod(program_, facts_, index_, condition.guard)) return period;
   if (condition.guard.function != function || !loop || !condition.guard.holds) return std::nullopt;
-  if (const auto period = CounterPeriod(loop, condition.guard, condition.guard.test)) return period;
-  return LastRoundPeriod(loop, condition.guard, AssignedInLoop(loop, condition.guard));
+  const ir::ExprId asked = AssignedInLoop(loop, condition.guard);
+  if (const auto period = CounterPeriod(loop, condition.guard, asked)) return period;
+  return LastRoundPeriod(loop, condition.guard, asked);
 }
 
 // `is_last = i == len(parts) - 1` and then `if is_last:`: what is asked for; the test itself if it is no such variable.
@@ -206,7 +238,7 @@ std::optional<Period> Accumulation::CounterPeriod(ir::StmtId loop, const Guard& 
   const bool is_reached = comparison.op == ir::CompareOp::Eq || comparison.op == ir::CompareOp::GreaterEq || comparison.op == ir::CompareOp::Greater;
   if (!is_reached) return std::nullopt;
   const ir::Tree& tree = index_.tree(module_id);
-  const ir::StmtId branch = tree.StatementOf(test);
+  const ir::StmtId branch = tree.StatementOf(guard.test);
   const ir::ExprId counter = ir::CalleeOf(module[test]);
   bool is_raised = false, is_reset = false;
   for (uint32_t i = 0; i < module.stmts.size(); ++i) {
