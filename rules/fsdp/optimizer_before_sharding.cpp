@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/definitions.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
@@ -66,10 +67,37 @@ class Sharding {
       if (!stmt || module_[expr].kind != ir::ExprKind::Call || !MakesOptimizer(expr)) continue;
       // Made anew afterwards.
       if (module_[expr].begin > module_[call_.expr].end) return std::nullopt;
-      const std::string_view text = TextOf(context_, module_id_, expr);
-      if (text.find(model + ".") != std::string_view::npos && IsBefore(stmt)) before = expr;
+      if (IsMadeOf(expr, fact, model) && IsBefore(stmt)) before = expr;
     }
     return before;
+  }
+
+  // `SGD(model.parameters())`, `SGD(params)` of `params = list(model.parameters())`, and `make(model)` of a helper that does so.
+  bool IsMadeOf(ir::ExprId call, const variation::CallFact& fact, const std::string& model) const {
+    const auto names = [&](ir::ExprId expr) { return TextOf(context_, module_id_, expr).find(model + ".") != std::string_view::npos; };
+    if (names(call)) return true;
+    for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
+      const ir::ExprId given = ir::ArgAt(module_, module_[call], i).value;
+      if (fact.kind == variation::CallKind::Function) {
+        if (TextOf(context_, module_id_, given) == model && HoldsParametersOf(call, given)) return true;
+        continue;
+      }
+      if (module_[given].kind != ir::ExprKind::Name) continue;
+      const std::vector<objects::Definition> assigned = objects::Definitions(context_.program, context_.index).To(call_.function, given);
+      const bool is_one = assigned.size() == 1 && assigned[0].value && assigned[0].item == objects::Definition::kWhole;
+      if (is_one && IsBefore(assigned[0].stmt) && names(assigned[0].value)) return true;
+    }
+    return false;
+  }
+
+  // What an optimizer steps comes from this model.
+  bool HoldsParametersOf(ir::ExprId call, ir::ExprId model) const {
+    const ValueId whole = context_.facts.value(module_id_, model);
+    const std::vector<ValueId> leaves = context_.values.Leaves(context_.facts.value(module_id_, call));
+    return whole && std::ranges::any_of(leaves, [&](ValueId leaf) {
+      const ValueId params = context_.values.MadeWith(leaf, "params");
+      return params && context_.values.AnyPart(params, [&](ValueId part) { return part == whole; });
+    });
   }
 
   const Context& context_;
