@@ -82,9 +82,14 @@ class Decisions {
     const Site site{context_.index.FunctionOf(module_id, stmt), ir::AssignedOf(module[stmt])};
     const variation::ValueId value = context_.facts.value(module_id, site.expr);
     if (value && !context_.facts.values_store.axes(value).empty()) return Report(site, targets[0], site);
-    for (const objects::Guard& guard : context_.reach.Guards(site)) {
-      const variation::ValueId test = context_.facts.value(module_id, guard.test);
-      if (test && !context_.facts.values_store.axes(test).empty()) return Report(site, targets[0], {guard.function, guard.test});
+    std::vector<Site> ways = {site};
+    const auto callers = context_.index.CallersOf(site.function);
+    ways.insert(ways.end(), callers.begin(), callers.end());
+    for (const Site& way : ways) {
+      for (const objects::Guard& guard : context_.reach.Guards(way)) {
+        const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+        if (test && !context_.facts.values_store.axes(test).empty()) return Report(site, targets[0], {guard.function, guard.test});
+      }
     }
   }
 
