@@ -154,6 +154,7 @@ class FunctionEvaluator {
   ValueId EvalUncached(ir::ExprId id, const ir::Expr& expr);
   ValueId EvalConstant(const ir::Expr& expr);
   ValueId EvalSubscript(ir::ExprId id, const ir::Expr& expr);
+  bool IsMask(ValueId id, int depth = 0) const;
   ValueId EvalCompare(const ir::Expr& expr);
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);

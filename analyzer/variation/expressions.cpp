@@ -134,6 +134,20 @@ ValueId FunctionEvaluator::EvalItems(ir::ExprId, const ir::Expr& expr) {
   return known ? store_.Tuple(kids) : store_.Derived(tables_.NameSymbol("{}"), kids);
 }
 
+// A test of each element: `x == 3`, `~(x == 3)`, `(x == 3) & known`, `torch.logical_not(x == 3)`.
+bool FunctionEvaluator::IsMask(ValueId id, int depth) const {
+  constexpr int kDeepestMask = 6;
+  if (!id || depth > kDeepestMask) return false;
+  const Value& value = store_[id];
+  if (value.kind == ValueKind::Compare || value.kind == ValueKind::And || value.kind == ValueKind::Or) return true;
+  const NameId operation = store_.DerivedBy(id);
+  const std::string_view name = operation ? Text(operation) : std::string_view();
+  const size_t last = name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1;
+  const bool combines = value.is_unary(ir::UnaryOp::Invert) || value.is_binary(ir::BinaryOp::BitAnd) || value.is_binary(ir::BinaryOp::BitOr) ||
+                        value.is_binary(ir::BinaryOp::BitXor) || name.substr(last).starts_with("logical_");
+  return combines && std::ranges::any_of(store_.Kids(id), [&](ValueId kid) { return IsMask(kid, depth + 1); });
+}
+
 ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const ValueId held = Eval(ir::ObjectOf(expr));
   const ValueId index = Eval(ir::IndexOf(expr));
@@ -182,8 +196,7 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const ValueId parts[] = {object, index};
   ValueId item = store_.Derived(tables_.NameSymbol("[]"), parts);
   // A mask of a rank's own data picks a different number of rows on every rank.
-  const bool is_mask = key.kind == ValueKind::Compare || key.kind == ValueKind::And || key.kind == ValueKind::Or;
-  if (is_mask && key.axes.has(Axis::Data)) item = store_.WithMark(item, tables_.RaggedMark());
+  if (IsMask(index) && key.axes.has(Axis::Data)) item = store_.WithMark(item, tables_.RaggedMark());
   return item;
 }
 
