@@ -76,9 +76,9 @@ class OwnOrders {
     const ir::Module& module = context_.program.modules[file];
     const ir::ExprId list = context_.index.ArgExpr(shuffle, "x");
     if (!list) return;
-    if (module[list].kind == ir::ExprKind::Name && !HasEqualSeed(file)) {
+    if (module[list].kind == ir::ExprKind::Name && !HasEqualSeed(shuffle)) {
       for (const ir::ExprId id : context_.index.ExprsOf(file, ir::ExprKind::Subscript)) {
-        if (!IsNameOf(module, ir::LeftOf(module[id]), list)) continue;
+        if (!IsNameOf(module, CutFrom(module, ir::LeftOf(module[id])), list)) continue;
         if (module[id].begin < module[shuffle.expr].end || FunctionAround(context_, file, id) != shuffle.function) continue;
         if (!IsShareOfRank(file, ir::IndexOf(module[id]))) continue;
         return Report(shuffle, {shuffle.function, id});
@@ -158,8 +158,16 @@ class OwnOrders {
   bool IsShareOfRank(ir::ModuleId file, ir::ExprId index) const {
     const ValueId value = context_.facts.value(file, index);
     if (!value || context_.program.modules[file][index].kind != ir::ExprKind::Slice) return false;
-    const knowledge::Axes axes = context_.facts.values_store.axes(value);
-    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
+    return context_.values.AnyPart(value, [&](ValueId part) {
+      const knowledge::Axes axes = context_.facts.values_store.axes(part);
+      return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::DataParallel);
+    });
+  }
+
+  // `names` of `names[:n]`: what is cut keeps its order.
+  static ir::ExprId CutFrom(const ir::Module& module, ir::ExprId expr) {
+    while (module[expr].kind == ir::ExprKind::Subscript && module[ir::IndexOf(module[expr])].kind == ir::ExprKind::Slice) expr = ir::LeftOf(module[expr]);
+    return expr;
   }
 
   bool IsNameOf(const ir::Module& module, ir::ExprId expr, ir::ExprId name) const {
@@ -167,8 +175,12 @@ class OwnOrders {
            ir::NameOf(module[expr]) == ir::NameOf(module[name]);
   }
 
-  // All ranks draw one order where one of these was given the same number on all of them.
-  bool HasEqualSeed(ir::ModuleId file) { return AnyEqualSeed(file, [](const KnownCall&) { return true; }); }
+  // All ranks draw one order where its generator was given the same number on all of them.
+  bool HasEqualSeed(const KnownCall& draw) {
+    return AnyEqualSeed(ModuleOf(draw.function), [&](const KnownCall& seed) {
+      return Seeds(context_.program.text(seed.entry->name), context_.program.text(draw.entry->name));
+    });
+  }
 
   // The same of a seed that has to do with the draw, in a run that comes to both.
   bool IsSeededAlike(const KnownCall& draw, const Dealt& dealt) {
@@ -402,7 +414,7 @@ class OwnOrders {
     });
     if (is_sent) return;
     if (dealt != nullptr && !IsSeededAlike(draw, *dealt)) return ReportDealt(draw, *dealt, kOwnData);
-    if (share && !HasEqualSeed(ModuleOf(draw.function))) Report(draw, {draw.function, share}, kOwnDraw);
+    if (share && !HasEqualSeed(draw)) Report(draw, {draw.function, share}, kOwnDraw);
   }
 
   // `order[rank::world_size]`, where each rank takes what is at its positions.
