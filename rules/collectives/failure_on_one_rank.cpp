@@ -30,7 +30,8 @@ class Failures {
       const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
         const ir::Stmt& stmt = module.stmts[ir::StmtId{i}];
-        if (stmt.kind != ir::StmtKind::Raise || !ir::ValueOf(stmt) || IsOfProgram(module, ir::ValueOf(stmt))) continue;
+        if (stmt.kind != ir::StmtKind::Raise || !ir::ValueOf(stmt)) continue;
+        if (IsOfProgram(module, ir::ValueOf(stmt)) && !IsExitWithError(ir::ModuleId{m}, ir::ValueOf(stmt))) continue;
         const FuncId function = context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i});
         if (function) VisitEnd({function, ir::ValueOf(stmt)});
       }
@@ -39,7 +40,7 @@ class Failures {
       const Site site{call.function, call.expr};
       if (call.entry->exits && IsExitWithError(call)) VisitEnd(site);
       if (call.entry->Has(knowledge::Role::RunProcess) && Raises(call)) VisitWork(site, "this program fails");
-      if (call.entry->Has(knowledge::Role::MakeFolder) && FailsIfThere(call)) VisitWork(site, "the folder is there already");
+      if (call.entry->Has(knowledge::Role::MakeFolder) && FailsIfThere(call)) VisitWork(site, MakesLink(call) ? "the link is there already" : "the folder is there already");
     }
   }
 
@@ -54,10 +55,28 @@ class Failures {
     return name && context_.knowledge.FindException(name) == knowledge::Strikes::AllRanks;
   }
 
-  bool IsExitWithError(const KnownCall& call) const {
-    const variation::ValueId code = call.args.empty() ? variation::ValueId::None() : call.args.front();
+  bool IsExitWithError(const KnownCall& call) const { return IsErrorCode(call.args.empty() ? variation::ValueId::None() : call.args.front()); }
+
+  // `raise SystemExit("the folder is not empty")`
+  bool IsExitWithError(ir::ModuleId module_id, ir::ExprId raised) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Expr& call = module[raised];
+    if (call.kind != ir::ExprKind::Call || ir::ArgCount(module, call) != 1) return false;
+    const bool exits = context_.values.External(context_.facts.value(module_id, ir::CalleeOf(call))) == "builtins.SystemExit";
+    return exits && IsErrorCode(context_.facts.value(module_id, ir::ArgAt(module, call, 0).value));
+  }
+
+  // A number, or a text, which is printed and comes to 1.
+  bool IsErrorCode(variation::ValueId code) const {
     const std::optional<int64_t> number = code ? context_.values.Int(code) : std::nullopt;
-    return number && *number != 0;
+    return (number && *number != 0) || (code && !context_.values.Str(code).empty());
+  }
+
+  // `os.symlink(source, dst)`
+  bool MakesLink(const KnownCall& call) const {
+    return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+      return role.role == knowledge::Role::MakeFolder && context_.program.text(role.param) == "dst" && !call.entry->Has(knowledge::Role::Write);
+    });
   }
 
   bool Raises(const KnownCall& call) const {
