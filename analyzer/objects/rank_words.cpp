@@ -5,6 +5,7 @@
 
 #include "analyzer/base/lowered.h"
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/open_params.h"
 
 namespace allranks::objects {
 
@@ -173,7 +174,9 @@ bool RankWords::Speaks(FuncId function, ir::ExprId test, int depth) const {
   constexpr int kDeepest = 8;
   const ir::Module& module = program_.module_of(function);
   const ir::Expr& expr = module[test];
-  if (expr.kind == ir::ExprKind::Name) {
+  const ValueId value = expr.kind == ir::ExprKind::Name ? facts_.value(program_.funcs[function].module, test) : ValueId::None();
+  const bool is_left = value && facts_.values_store[value].kind == variation::ValueKind::Param && !NameOfOpenParam(program_, facts_, value);
+  if (expr.kind == ir::ExprKind::Name && !is_left) {
     const base::NameId name = ir::NameOf(expr);
     if (IsWord(program_.text(name)) || variables_.contains({function.index, name})) return true;
     // A parameter of a name by which such a test is passed somewhere.
