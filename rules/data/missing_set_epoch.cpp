@@ -535,12 +535,20 @@ class Epochs {
   // The sampler that shuffles and that nobody tells the epoch.
   std::optional<ValueId> ForgottenSampler(ValueId loader, ir::ModuleId module) {
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
-      if (Contains(told_, sampler, module)) return std::nullopt;
+      if (Contains(told_, sampler, module) || IsMadeElsewhere(sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
       if (Shuffles(sampler, module)) return IsSeededAnew(sampler, module) ? std::nullopt : std::optional(sampler);
     }
     return std::nullopt;
+  }
+
+  // By another program only, which shares the function that goes over the loader.
+  bool IsMadeElsewhere(ValueId sampler, ir::ModuleId program) {
+    const std::vector<Site> made = context_.loading.MadeAt(sampler);
+    return !made.empty() && std::ranges::none_of(made, [&](const Site& site) {
+      return IsOfProgram(program, context_.program.funcs[site.function].module);
+    });
   }
 
   bool Shuffles(ValueId sampler, ir::ModuleId program) {
