@@ -113,6 +113,21 @@ void FillParams(Tables& tables) {
   }
 }
 
+// Lists of arguments of facts that are gone stay behind; this leaves those that facts name.
+void KeepArgumentsInUse(Facts& facts) {
+  std::vector<ValueId> kept;
+  for (FunctionFacts& function : facts.functions) {
+    for (auto* list : {&function.calls, &function.enters, &function.leaves, &function.iterations}) {
+      for (auto& [expr, call] : *list) {
+        const auto args = facts.args(call);
+        call.args = static_cast<uint32_t>(kept.size());
+        kept.insert(kept.end(), args.begin(), args.end());
+      }
+    }
+  }
+  facts.values = std::move(kept);
+}
+
 // Of a function that was given up nothing is known: what the round before found refers to arguments that are gone.
 void NoteCut(Tables& tables, FuncId function, base::CutKind kind) {
   tables.facts.functions[function] = {};
@@ -141,10 +156,7 @@ void EvaluateFunction(Tables& tables, FuncId function) {
 
 void RunRounds(Tables& tables) {
   const binding::Program& program = tables.program;
-  // Arguments of what was repeated are there already; what is evaluated in one round is so in those that follow.
-  const size_t kept = tables.facts.values.size();
   for (tables.round = 1; tables.round <= kMostRounds; ++tables.round) {
-    tables.facts.values.resize(kept);
     tables.store.ForgetClosed();
     for (uint32_t m = 0; m < program.modules.size(); ++m) {
       EvaluateFunction(tables, program.func(ir::ModuleId{m}, ir::kTopLevel));
@@ -153,6 +165,7 @@ void RunRounds(Tables& tables) {
     if (!tables.NextRound()) break;
   }
   ++tables.round;
+  KeepArgumentsInUse(tables.facts);
   FillParams(tables);
 }
 
@@ -183,6 +196,8 @@ Facts ComputeVariation(const binding::Program& program, const knowledge::Knowled
   Facts facts;
   Tables tables(program, knowledge, facts);
   tables.watch = &watch;
+  Recording recording(program.funcs.size(), false);
+  tables.recording = &recording;
   Prepare(tables);
   RunRounds(tables);
   cut = std::move(tables.cut);
@@ -193,7 +208,7 @@ const FunctionFacts& FunctionEvaluator::Evaluated(FuncId callee) {
   EvaluateFunction(tables_, callee);
   if (tables_.log != nullptr) {
     tables_.log->Note({.kind = EventKind::Evaluated, .table = {}, .owner = callee.index,
-                       .key = tables_.recording->Outcome(callee), .value = {}});
+                       .key = tables_.recording->NumberOf(callee), .value = {}});
   }
   return tables_.facts.functions[callee];
 }

@@ -31,7 +31,7 @@ bool Log::NoteRecord(const Event& event) {
 
 void Recording::Begin(Facts& facts) {
   was_evaluated_.assign(was_evaluated_.size(), false);
-  std::ranges::fill(outcomes_, 0);
+  std::ranges::fill(numbers_, 0);
   for (FunctionFacts& function : facts.functions) {
     function.returns = {};
     function.yields = {};
@@ -42,70 +42,62 @@ void Recording::Begin(Facts& facts) {
   }
 }
 
-uint32_t Recording::NumberOf(const FunctionFacts& facts, const Effects& effects) {
-  std::vector<uint32_t> parts = {facts.returns.index, facts.yields.index, static_cast<uint32_t>(facts.stored.size())};
-  for (const ValueId value : facts.stored) parts.push_back(value.index);
-  parts.push_back(static_cast<uint32_t>(facts.made.size()));
-  for (const auto& [field, value] : facts.made) parts.insert(parts.end(), {field.index, value.index});
-  for (const bool made_uniform : facts.param_made_uniform) parts.push_back(made_uniform ? 1 : 0);
-  for (const Effect& effect : effects) {
-    parts.insert(parts.end(), {effect.object.index, effect.attr.index, effect.value.index, effect.when.index});
-  }
-  return numbers_.try_emplace(std::move(parts), static_cast<uint32_t>(numbers_.size()) + 1).first->second;
-}
-
 void Recording::Evaluate(Tables& tables, FuncId function) {
   if (logs_.size() < tables.round) logs_.emplace_back(was_evaluated_.size());
-  Log& log = logs_[tables.round - 1][function.index];
+  LogRef& log = logs_[tables.round - 1][function.index];
+  // What its other facts are of: the same round before the edit or, once it was evaluated since then, the round before.
+  LogRef before = log;
+  if (was_evaluated_[function.index]) before = tables.round > 1 ? logs_[tables.round - 2][function.index] : nullptr;
   Log* outer = std::exchange(tables.log, nullptr);
-  FunctionFacts& facts = tables.facts.functions[function];
-  // One that was evaluated in an earlier round has facts of that round.
-  if (!was_evaluated_[function.index] && log.is_whole && Repeat(tables, log)) {
-    facts.returns = log.returns;
-    facts.yields = log.yields;
-    facts.stored = log.stored;
-    facts.made = log.made;
-    facts.param_made_uniform = log.param_made_uniform;
-    tables.effects[function.index] = log.effects;
-    for (const auto& [closed, open] : log.closed) tables.store.NoteClosed(closed, open);
+  uint32_t repeated_records = 0;
+  if (before && Repeat(tables, *before, repeated_records)) {
+    FunctionFacts& facts = tables.facts.functions[function];
+    facts.returns = before->outcome.returns;
+    facts.yields = before->outcome.yields;
+    facts.stored = before->outcome.stored;
+    facts.made = before->outcome.made;
+    facts.param_made_uniform = before->outcome.param_made_uniform;
+    tables.effects[function.index] = before->outcome.effects;
+    for (const auto& [closed, open] : before->closed) tables.store.NoteClosed(closed, open);
     facts.evaluated = true;
+    log = before;
   } else {
     was_evaluated_[function.index] = true;
-    tables.log = &log;
-    log.events.clear();
-    log.closed.clear();
-    log.is_whole = false;
+    const LogRef same_round = std::exchange(log, nullptr);
     try {
-      FunctionEvaluator(tables, function).Run();
+      log = EvaluateAnew(tables, function, same_round ? same_round : before, repeated_records);
     } catch (const base::Cut&) {
       tables.log = outer;
+      numbers_[function.index] = 0;
       throw;
     }
-    log.repeated_records = 0;
-    log.outcome = NumberOf(facts, tables.effects[function.index]);
-    log.returns = facts.returns;
-    log.yields = facts.yields;
-    log.stored = facts.stored;
-    log.made = facts.made;
-    log.param_made_uniform = facts.param_made_uniform;
-    log.effects = tables.effects[function.index];
-    std::ranges::sort(log.closed);
-    log.closed.erase(std::ranges::unique(log.closed).begin(), log.closed.end());
-    log.closed.shrink_to_fit();
-    log.is_whole = true;
-    log.events.shrink_to_fit();
   }
-  outcomes_[function.index] = log.outcome;
+  if (!is_kept_ && tables.round > 1) logs_[tables.round - 2][function.index] = nullptr;
+  numbers_[function.index] = log->number;
   tables.log = outer;
 }
 
-bool Recording::Repeat(Tables& tables, Log& log) const {
-  log.repeated_records = 0;
+// `before`: an earlier evaluation, with which it may turn out the same.
+Recording::LogRef Recording::EvaluateAnew(Tables& tables, FuncId function, const LogRef& before, uint32_t repeated_records) {
+  const auto log = std::make_shared<Log>();
+  log->repeated_records = repeated_records;
+  tables.log = log.get();
+  FunctionEvaluator(tables, function).Run();
+  log->events.shrink_to_fit();
+  std::ranges::sort(log->closed);
+  log->closed.erase(std::ranges::unique(log->closed).begin(), log->closed.end());
+  log->closed.shrink_to_fit();
+  const FunctionFacts& facts = tables.facts.functions[function];
+  log->outcome = {facts.returns, facts.yields, facts.stored, facts.made, facts.param_made_uniform, tables.effects[function.index]};
+  log->number = before && before->outcome == log->outcome ? before->number : ++last_number_;
+  return log;
+}
+
+bool Recording::Repeat(Tables& tables, const Log& log, uint32_t& repeated_records) const {
   for (const Event& event : log.events) {
     if (!RepeatOne(tables, event)) return false;
-    if (event.kind == EventKind::Record) ++log.repeated_records;
+    if (event.kind == EventKind::Record) ++repeated_records;
   }
-  log.repeated_records = 0;
   return true;
 }
 
@@ -127,7 +119,7 @@ bool Recording::RepeatOne(Tables& tables, const Event& event) const {
       return tables.Decorated(function) == event.value;
     case EventKind::Evaluated:
       EvaluateFunction(tables, function);
-      return Outcome(function) == event.key;
+      return NumberOf(function) == event.key;
     case EventKind::Record:
       tables.Record(event.table, event.owner, event.key, event.value);
       return true;

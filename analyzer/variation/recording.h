@@ -1,12 +1,12 @@
-// What each evaluation of a function read of others and did for them, so that after an edit only those functions are
-// evaluated again that would read something else than before.
+// What each evaluation of a function read of others and did for them, so that in the next round, and after an edit, only those
+// functions are evaluated again that would read something else than before.
 //
 // An evaluation follows from the function's own IR, the heads of others (ir/outline.h) and what it reads. So one that
 // reads the same in the same order has the same outcome, and repeating what it did for others stands for it.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -54,6 +54,18 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// All that callers get to know of a function's evaluation.
+struct Outcome {
+  // FunctionFacts of the same names.
+  ValueId returns;
+  ValueId yields;
+  std::vector<ValueId> stored;
+  std::vector<std::pair<base::NameId, ValueId>> made;
+  std::vector<bool> param_made_uniform;
+  Effects effects;  // of Tables
+  bool operator==(const Outcome&) const = default;
+};
+
 // Of one evaluation.
 class Log {
  public:
@@ -63,22 +75,15 @@ class Log {
 
   std::vector<Event> events;
   uint32_t repeated_records = 0;
-  uint32_t outcome = 0;
-  // FunctionFacts of the same names.
-  ValueId returns;
-  ValueId yields;
-  std::vector<ValueId> stored;
-  std::vector<std::pair<base::NameId, ValueId>> made;
-  std::vector<bool> param_made_uniform;
-  Effects effects;  // of Tables
+  Outcome outcome;
+  uint32_t number = 0;  // of the outcome
   std::vector<std::pair<ValueId, ValueId>> closed;  // of ValueStore::NoteClosed
-  bool is_whole = false;
 };
 
 class Recording {
  public:
-  // Of a program of which nothing is known yet.
-  explicit Recording(size_t function_count) : was_evaluated_(function_count), outcomes_(function_count) {}
+  // Of a program of which nothing is known yet. `is_kept`: it will be evaluated again after edits.
+  Recording(size_t function_count, bool is_kept) : is_kept_(is_kept), was_evaluated_(function_count), numbers_(function_count) {}
 
   // Before the rounds of another evaluation of the program; `facts` stay as the last one left them.
   void Begin(Facts& facts);
@@ -89,18 +94,20 @@ class Recording {
 
   // Whether it was evaluated, not just repeated, since `Begin`.
   bool WasEvaluated(FuncId function) const { return was_evaluated_[function.index]; }
-  // All that callers get to know of a function's evaluation, as a number: equal ones have equal numbers. 0 before the first.
-  uint32_t Outcome(FuncId function) const { return outcomes_[function.index]; }
+  // A number for what callers get to know of a function's evaluation: another one if that may be another. 0 before the first.
+  uint32_t NumberOf(FuncId function) const { return numbers_[function.index]; }
 
  private:
-  uint32_t NumberOf(const FunctionFacts& facts, const Effects& effects);
-  bool Repeat(Tables& tables, Log& log) const;
+  using LogRef = std::shared_ptr<const Log>;
+  LogRef EvaluateAnew(Tables& tables, FuncId function, const LogRef& before, uint32_t repeated_records);
+  bool Repeat(Tables& tables, const Log& log, uint32_t& repeated_records) const;
   bool RepeatOne(Tables& tables, const Event& event) const;
 
-  std::vector<std::vector<Log>> logs_;  // by round, FuncId
+  bool is_kept_;
+  std::vector<std::vector<LogRef>> logs_;  // by round, FuncId; none: it was given up
   std::vector<bool> was_evaluated_;
-  std::vector<uint32_t> outcomes_;
-  std::map<std::vector<uint32_t>, uint32_t> numbers_;  // of outcomes
+  std::vector<uint32_t> numbers_;
+  uint32_t last_number_ = 0;
 };
 
 }  // namespace allranks::variation

@@ -7,24 +7,6 @@
 #include "analyzer/variation/tables.h"
 
 namespace allranks::variation {
-namespace {
-
-// Lists of arguments of facts that are gone stay behind; this leaves those that facts name.
-void CompactArguments(Facts& facts) {
-  std::vector<ValueId> kept;
-  for (FunctionFacts& function : facts.functions) {
-    for (auto* list : {&function.calls, &function.enters, &function.leaves, &function.iterations}) {
-      for (auto& [expr, call] : *list) {
-        const auto args = facts.args(call);
-        call.args = static_cast<uint32_t>(kept.size());
-        kept.insert(kept.end(), args.begin(), args.end());
-      }
-    }
-  }
-  facts.values = std::move(kept);
-}
-
-}  // namespace
 
 Session::Session() = default;
 Session::~Session() = default;
@@ -84,7 +66,7 @@ void Session::Begin(const binding::Program& program, const knowledge::Knowledge&
   facts = {};
   tables_ = std::make_unique<Tables>(program, knowledge, facts);
   tables_->watch = watch_;
-  recording_ = std::make_unique<Recording>(program.funcs.size());
+  recording_ = std::make_unique<Recording>(program.funcs.size(), true);
   tables_->recording = recording_.get();
   Prepare(*tables_);
   RunRounds(*tables_);
@@ -113,7 +95,6 @@ bool Session::Follow(const std::vector<Version>& now, Facts& facts) {
       recording_->Forget(function);
     }
   }
-  CompactArguments(facts);
   RunRounds(*tables_);
   return tables_->round == rounds_;
 }

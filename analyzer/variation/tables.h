@@ -127,7 +127,7 @@ struct Tables {
   uint32_t round = 0;
   uint32_t depth = 0;                      // of functions evaluated on demand
   Log* log = nullptr;                      // of the evaluation at hand; none: nothing is recorded
-  Recording* recording = nullptr;          // none: the program is analysed once
+  Recording* recording = nullptr;          // none: all is evaluated in each round
 
   base::Watch* watch = nullptr;            // over the evaluation; none: it goes on to its end
   std::vector<CutFunction> cut;            // what it made us give up, the first of each file
