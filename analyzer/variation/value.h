@@ -20,6 +20,7 @@
 #include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
 #include "analyzer/base/interner.h"
+#include "analyzer/base/number_map.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
@@ -385,7 +386,7 @@ class ValueStore {
     const Value& value = values_[id.index];
     return kids_.Run(value.kids_, value.kid_count);
   }
-  size_t size() const { return depths_.size(); }
+  size_t size() const { return parts_within_.size(); }
   // The kids by what they are: each of the kinds of value that have such.
   ValueId OperandOf(ValueId id) const {
     assert((*this)[id].kind == ValueKind::Unary);
@@ -600,7 +601,7 @@ class ValueStore {
 
   // The value with each `Param(function, i)` replaced by arguments[i] (none: left as it is). Memoised within `memo`,
   // which belongs to one (function, arguments).
-  using Memo = std::unordered_map<uint32_t, ValueId>;
+  using Memo = base::NumberMap<ValueId>;
   ValueId Substitute(ValueId value, FuncId function, std::span<const ValueId> arguments, Memo& memo);
   // A condition as its function asks it (`open`) and as it is seen from outside, where each parameter is what all callers pass: on a
   // way through that function both come out the same. What an earlier round saw from outside is forgotten: it did not know all callers.
@@ -621,6 +622,13 @@ class ValueStore {
 
  private:
   static uint64_t Hash(const Value& value, std::span<const ValueId> kids);
+  // How deep a value is, and of which functions it mentions parameters: a bit for each, some share one.
+  struct Parts {
+    uint8_t depth = 0;
+    uint16_t params_of = 0;
+  };
+  static uint16_t BitOf(FuncId function) { return static_cast<uint16_t>(1u << (function.index % 16)); }
+  Parts PartsWithin(const Value& value, std::span<const ValueId> kids, uint8_t depth) const;
   ValueId ValueNamed(const Items& items, NameId name) const;
   ValueId FirstOf(ValueId id) const { return Kids(id).empty() ? ValueId::None() : Kids(id)[0]; }
   ValueId MakeMarked(Value value, MarkId mark, std::span<const ValueId> kids);
@@ -667,7 +675,7 @@ class ValueStore {
   std::string_view Text(ValueId value) const { return names_->View(values_[value.index].name()); }
 
   base::ChunkedVector<Value> values_;
-  std::vector<uint8_t> depths_;
+  std::vector<Parts> parts_within_;   // by value
   base::ChunkedVector<ValueId> kids_;
   base::HashIndex index_;
   std::unordered_map<uint32_t, NameId> operations_;
@@ -694,6 +702,7 @@ class ValueStore {
   std::unordered_map<uint32_t, ValueId> open_;      // by closed condition; none: there are several
   MarkId shape_mark_;
   ValueId expected_;
+  std::vector<ValueId> substituted_;  // kids of the values around the one that is being substituted
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;
 };
