@@ -383,11 +383,11 @@ ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgum
   const bool is_method = callee && store_[callee].kind == ValueKind::Derived && store_[callee].kid_count == 1;
   if (!is_method) return DerivedCall(store_, tables_.NameSymbol("()"), callee, args);
   const ValueId object = store_.Kids(callee)[0];
-  const auto is = [&](std::string_view method) { return store_[callee].is_derived(tables_.NameSymbol(method)); };
-  if (is("startswith") && args.size() == 1) return built_ins_.StartsWith(object, args[0].value);
+  const std::string_view method = Text(store_.DerivedBy(callee));
+  if (method == "startswith" && args.size() == 1) return built_ins_.StartsWith(object, args[0].value);
   // `os.environ["RANK"].strip()`
-  if (is("strip") && args.empty() && variation::IsText(store_[object])) return object;
-  if (!is("get") || args.empty()) return DerivedCall(store_, store_[callee].symbol(), object, args);
+  if (method == "strip" && args.empty() && variation::IsText(store_[object])) return object;
+  if (method != "get" || args.empty()) return DerivedCall(store_, store_[callee].symbol(), object, args);
   if (const ValueId item = store_[args[0].value].kind == ValueKind::Str ? containers_.ItemIn(object, args[0].value) : ValueId()) return item;
   return DerivedCall(store_, store_[callee].symbol(), containers_.WithKey(object, args[0].value, false), args);
 }

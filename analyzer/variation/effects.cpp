@@ -165,14 +165,13 @@ ValueId FunctionEvaluator::AsItWasMade(ValueId object) const {
 
 // After a call: what the function left behind, with the arguments that it was given. `when`: none if it surely ran.
 void FunctionEvaluator::TakeOver(FuncId function, CallSubstitution& substitution, ValueId when) {
-  const Effects effects = tables_.effects[function.index];
-  for (const Effect& effect : effects) {
+  for (const Effect& effect : tables_.effects[function.index]) {
     const ValueId object = AsItWasMade(substitution(effect.object));
-    const ValueId on_way = effect.when ? substitution(effect.when) : ValueId();
     const bool is_foreign = store_[object].kind == ValueKind::Param && store_[object].function() == function;
     const bool is_one = store_[object].kind != ValueKind::Instance && !IsConstant(store_[object]);
-    const ValueId condition = Both(store_, when, on_way);
-    if (is_foreign || !is_one || condition == store_.False()) continue;
+    if (is_foreign || !is_one) continue;
+    const ValueId condition = Both(store_, when, effect.when ? substitution(effect.when) : ValueId());
+    if (condition == store_.False()) continue;
     TakeOver({.object = object, .attr = effect.attr, .value = substitution(effect.value),
               .when = condition == store_.True() ? ValueId() : condition});
   }
