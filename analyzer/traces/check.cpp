@@ -140,12 +140,17 @@ std::vector<ValueId> FunctionCheck::Params(FuncId func) const {
   return values;
 }
 
-void FunctionCheck::Prepare(Scene& scene) {
+// So that groups have the same numbers in all scenes of a world.
+void FunctionCheck::FindGroups(Scene& scene) {
   for (const TraceId op : nodes_.ops) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
       scene.evaluator().Group(traces_.operation(op).group, rank);
     }
   }
+}
+
+void FunctionCheck::Prepare(Scene& scene) {
+  FindGroups(scene);
   scene.FindClasses(traces_, nodes_);
 }
 

@@ -131,12 +131,24 @@ Outcome Evaluator::Evaluate(ValueId id, uint32_t rank) {
   }
   if (values_[id].kid_count == 0) return EvaluateNew(id, rank);
   const uint64_t key = uint64_t{id.index} * kMostRanks + rank;
-  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  if (const Outcome* known = found_.outcomes.Find(key)) return *known;
   ++depth_;
   const Outcome result = EvaluateNew(id, rank);
   --depth_;
-  known_.emplace(key, result);
+  found_.outcomes.Add(key, result);
   return result;
+}
+
+// Where `mode == "train"` was assigned to hold, `mode` is that. None of what nothing was assigned of.
+ValueId Evaluator::EqualTo(ValueId id) {
+  if (!equal_to_) {
+    equal_to_.emplace();
+    for (const auto& [condition, number] : assignment_) {
+      if (const auto equality = EqualityOf(values_, ValueId{condition}, number != 0)) equal_to_->emplace(equality->subject.index, equality->constant);
+    }
+  }
+  const auto known = equal_to_->find(id.index);
+  return known == equal_to_->end() ? ValueId() : known->second;
 }
 
 Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
@@ -192,11 +204,7 @@ Outcome Evaluator::EvaluateNew(ValueId id, uint32_t rank) {
       [[fallthrough]];
     case ValueKind::Unknown:
     case ValueKind::Param:
-      // Where `mode == "train"` was assigned to hold, `mode` is that.
-      for (const auto& [condition, number] : assignment_) {
-        const std::optional<Equality> equality = EqualityOf(values_, ValueId{condition}, number != 0);
-        if (equality && equality->subject == id) return EvaluateNew(equality->constant, rank);
-      }
+      if (const ValueId constant = EqualTo(id)) return EvaluateNew(constant, rank);
       return {};
     default:
       return {};
@@ -485,14 +493,14 @@ std::optional<std::vector<int64_t>> Evaluator::ComprehendedOf(ValueId list, uint
 std::optional<std::vector<int64_t>> Evaluator::JoinedOf(ValueId list, uint32_t rank) {
   constexpr size_t kMostNumbers = 4096;
   const uint64_t key = uint64_t{list.index} * kMostRanks + rank;
-  if (const auto found = joined_.find(key); found != joined_.end()) return found->second;
+  if (const auto known = found_.joined.find(key); known != found_.joined.end()) return known->second;
   ++depth_;
   std::optional<std::vector<int64_t>> numbers = ListOf(values_.OperandsOf(list).left, rank);
   const std::optional<std::vector<int64_t>> rest = numbers ? ListOf(values_.OperandsOf(list).right, rank) : std::nullopt;
   --depth_;
   const bool is_known = rest && numbers->size() + rest->size() <= kMostNumbers;
   if (is_known) numbers->insert(numbers->end(), rest->begin(), rest->end());
-  return joined_[key] = is_known ? numbers : std::nullopt;
+  return found_.joined[key] = is_known ? numbers : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> Evaluator::ListOf(ValueId list, uint32_t rank) {

@@ -1,6 +1,7 @@
 // The value of an expression over coordinates on one rank of a world.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/number_map.h"
 #include "analyzer/traces/world.h"
 #include "analyzer/variation/value.h"
 
@@ -68,9 +70,9 @@ class Evaluator {
 
   // Answers as if the job were that many times as large.
   void ScaleSizes(int64_t factor) {
+    of_other_sizes_[size_factor_] = std::move(found_);
+    found_ = std::exchange(of_other_sizes_[factor], {});
     size_factor_ = factor;
-    known_.clear();
-    joined_.clear();
   }
 
   // The unknowns that keep `value` from being decided.
@@ -78,6 +80,7 @@ class Evaluator {
 
  private:
   Outcome EvaluateNew(ValueId id, uint32_t rank);
+  ValueId EqualTo(ValueId id);
   std::optional<bool> TruthOf(const Outcome& outcome) const;
   bool IsSettingOfLibrary(ValueId id) const;
   std::span<const ValueId> AskedForTruth(ValueId id) const;
@@ -124,8 +127,13 @@ class Evaluator {
   const Assignment& assignment_;
   std::vector<GroupInfo> groups_;
   // By value and rank. Values share their parts, so without this `x = x + x` written n times takes 2^n steps.
-  std::unordered_map<uint64_t, Outcome> known_;
-  std::unordered_map<uint64_t, std::optional<std::vector<int64_t>>> joined_;  // of lists that were put together, by value and rank
+  struct Found {
+    base::NumberMap<Outcome, uint64_t> outcomes;
+    std::unordered_map<uint64_t, std::optional<std::vector<int64_t>>> joined;  // of lists that were put together
+  };
+  Found found_;
+  std::map<int64_t, Found> of_other_sizes_;   // by size_factor_
+  std::optional<std::unordered_map<uint32_t, ValueId>> equal_to_;   // by value: the constant that it is as `assignment_` has it
   int depth_ = 0;
   int64_t size_factor_ = 1;
 };

@@ -47,6 +47,7 @@ class FunctionCheck {
   void Compare();
   Assignment History() const;
   std::vector<ValueId> Params(FuncId func) const;
+  void FindGroups(Scene& scene);
   void Prepare(Scene& scene);
   SeqId ProjectFor(Scene& scene, SequenceStore& sequences, uint32_t rank, View view);
   std::optional<TraceId> FirstOpIn(TraceId id) const;

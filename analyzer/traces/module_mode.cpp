@@ -174,10 +174,10 @@ std::vector<ClassId> ModeMemory::Affected(const ModuleModes& modes, ValueId modu
   for (const ClassId each : modes.ClassesOf(module)) affected.insert(modes.PartsOf(each).begin(), modes.PartsOf(each).end());
   std::vector<ClassId> all(affected.begin(), affected.end());
   for (const auto& [known, whether] : trains) {
-    const bool is_same = std::ranges::any_of(affected, [&](ClassId part) {
+    const bool is_same = !affected.contains(known) && std::ranges::any_of(affected, [&](ClassId part) {
       return modes.IsBaseOf(known, part) || modes.IsBaseOf(part, known);
     });
-    if (is_same && !affected.contains(known)) all.push_back(known);
+    if (is_same) all.push_back(known);
   }
   return all;
 }

@@ -74,8 +74,7 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
     if (all.empty()) continue;
     view.issuing = ToldWith(Issuing::Always);
     const std::vector<OwnDecision> without_strategies = OwnDecisions(scene, sequences, view, axes, handlers_of);
-    const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
-    const std::unordered_set<uint32_t> by_peers = ReachedByPeers(scene, rank, view.groups);
+    std::optional<std::unordered_set<uint32_t>> reached, by_peers;
     for (const Issuing issuing : kSurestFirst) {
       view.issuing = issuing;
       for (const OwnDecision& decision : OwnDecisions(scene, sequences, view, axes, handlers_of)) {
@@ -84,8 +83,10 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
         const OwnDecision* told = issuing == Issuing::UnderStrategy ? whole : Find(without_strategies, decision);
         if (whole == nullptr || told == nullptr || !FirstDifference(sequences, decision.first, decision.second)) continue;
         if (!FirstDifference(sequences, whole->first, whole->second)) continue;
+        if (!reached) reached = NodesReached(state_, scene, root_, rank, settled_);
+        if (!by_peers) by_peers = ReachedByPeers(scene, rank, view.groups);
         // What one rank alone decides is compared with what the others do instead.
-        const bool is_shared = reached.contains(decision.node.index) && by_peers.contains(decision.node.index);
+        const bool is_shared = reached->contains(decision.node.index) && by_peers->contains(decision.node.index);
         if (!is_shared || settled_.contains(decision.node.index) || IsMadeUpLater(scene, decision.node, view)) continue;
         ReportOwn(scene, sequences, *whole, *told, view);
       }
@@ -107,7 +108,8 @@ bool FunctionCheck::IsMadeUpLater(Scene& scene, TraceId node, View view) {
     Assignment answers = History();
     answers[asked.index] = answer;
     Scene answered(state_, scene.world(), answers);
-    Prepare(answered);
+    FindGroups(answered);
+    answered.Follow(nodes_);
     SequenceStore sequences;
     const SeqId list = Projector(state_, answered, sequences, view, settled_).Run(root_);
     return std::pair{list == kRaised, sequences[list].hash};

@@ -317,7 +317,7 @@ TraceId FunctionCheck::InnermostAround(Scene& scene, const SequenceStore& sequen
 bool FunctionCheck::PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const {
   const Trace& trace = traces_[node];
   if (trace.kind == TraceKind::Loop) return scene.Trips(trace, i) != scene.Trips(trace, j);
-  const Decision& decision = scene.Decide(trace.value);
+  const Decision decision = scene.Decide(trace.value);
   return decision.decided && decision.truth.has(i) != decision.truth.has(j);
 }
 
@@ -484,7 +484,7 @@ Detail FunctionCheck::HowTheyDiffer(const SequenceStore& sequences, const Partin
 // Returns whether rank i, not j, issues the culprit.
 bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second,
                                  Evidence* evidence) const {
-  const Decision& decision = scene.Decide(traces_[evidence->node].value);
+  const Decision decision = scene.Decide(traces_[evidence->node].value);
   const TraceId arm_i = traces_.Kids(evidence->node)[decision.truth.has(i) ? 0 : 1];
   const TraceId arm_j = traces_.Kids(evidence->node)[decision.truth.has(j) ? 0 : 1];
   const bool first_inside = first && Contains(traces_, arm_i, first);
@@ -548,7 +548,7 @@ void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, const std::unordered
   for (const TraceId node : nodes_.choices) {
     const Trace& trace = traces_[node];
     if (node == evidence->node || trace.kind != TraceKind::Choice || settled_.contains(node.index)) continue;
-    const Decision& decision = scene.Decide(trace.value);
+    const Decision decision = scene.Decide(trace.value);
     if (!decision.differs(scene.world().size())) continue;
     const TraceId arm = traces_.Kids(node)[decision.truth.has(lacking) ? 0 : 1];
     const std::optional<TraceId> twin = FirstOpIn(arm);

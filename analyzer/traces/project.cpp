@@ -14,15 +14,19 @@
 #include "analyzer/traces/shapes.h"
 
 namespace allranks::traces {
+namespace {
+
+// In a signature.
+constexpr int64_t kUntold = -1;
+
+}  // namespace
 
 Scene::Scene(const State& state, World world, Assignment assignment)
     : world_(std::move(world)), assignment_(std::move(assignment)),
       evaluator_(state.values, state.knowledge, world_, assignment_), values_(state.values) {}
 
-const Decision& Scene::Decide(ValueId condition) {
-  const auto [found, is_new] = decisions_.try_emplace(condition.index);
-  Decision& decision = found->second;
-  if (!is_new) return decision;
+Decision Scene::Decide(ValueId condition) {
+  if (const Decision* known = decisions_.Find(condition.index)) return *known;
   Decision result{.decided = true, .truth = {}};
   for (uint32_t rank = 0; rank < world_.size() && result.decided; ++rank) {
     const std::optional<bool> truth = evaluator_.Truth(condition, rank);
@@ -37,27 +41,44 @@ const Decision& Scene::Decide(ValueId condition) {
     evaluator_.ScaleSizes(1);
     result.decided = larger && *larger == result.truth.has(0);
   }
-  decision = result;
-  return decision;
+  decisions_.Add(condition.index, result);
+  return result;
 }
 
 std::optional<int64_t> Scene::Trips(const Trace& loop, uint32_t rank) {
+  const std::optional<std::vector<int64_t>> rounds = Rounds(loop);
+  return rounds ? std::optional((*rounds)[rank]) : std::nullopt;
+}
+
+// By rank; none if that of one rank is not known.
+std::optional<std::vector<int64_t>> Scene::Rounds(const Trace& loop) {
   if (!loop.value) return std::nullopt;
-  std::optional<int64_t> result;
-  for (uint32_t other = 0; other < world_.size(); ++other) {
-    const Outcome outcome = evaluator_.Evaluate(loop.value, other);
-    if (outcome.kind != OutcomeKind::Number) return std::nullopt;
-    if (other == rank) result = outcome.number;
-  }
   const bool asks_again = static_cast<LoopKind>(loop.payload) == LoopKind::While;
-  return asks_again && result && *result != 0 ? kEndless : result;
+  std::vector<int64_t> rounds;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const Outcome outcome = evaluator_.Evaluate(loop.value, rank);
+    if (outcome.kind != OutcomeKind::Number) return std::nullopt;
+    rounds.push_back(asks_again && outcome.number != 0 ? kEndless : outcome.number);
+  }
+  return rounds;
 }
 
 void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
   recurring_ = &nodes.recurring;
+  signatures_.resize(world_.size());
+  for (const TraceId node : nodes.deciding) {
+    const Trace& trace = traces[node];
+    const bool is_loop = trace.kind == TraceKind::Loop;
+    const std::optional<std::vector<int64_t>> rounds = is_loop ? Rounds(trace) : std::nullopt;
+    const Decision decision = is_loop ? Decision() : Decide(trace.value);
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+      const int64_t told = rounds ? (*rounds)[rank] : decision.decided ? decision.truth.has(rank) : kUntold;
+      signatures_[rank].push_back(told);
+    }
+  }
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
-    signatures_.push_back(Signature(traces, nodes, rank));
-    const auto first = std::ranges::find(signatures_, signatures_.back());
+    for (const TraceId op : nodes.ops) AddToSignature(traces, op, rank);
+    const auto first = std::ranges::find(signatures_, signatures_[rank]);
     class_of_.push_back(static_cast<uint32_t>(first - signatures_.begin()));
   }
 }
@@ -71,37 +92,23 @@ std::vector<int64_t> Scene::Fingerprint() const {
   return fingerprint;
 }
 
-// All that a projection asks about a rank.
-std::vector<int64_t> Scene::Signature(const TraceStore& traces, const VaryingNodes& nodes, uint32_t rank) {
-  constexpr int64_t kUnknown = -1;
-  std::vector<int64_t> signature;
-  for (const TraceId node : nodes.deciding) {
-    const Trace& trace = traces[node];
-    if (trace.kind == TraceKind::Loop) {
-      signature.push_back(Trips(trace, rank).value_or(kUnknown));
-      continue;
-    }
-    const Decision& decision = Decide(trace.value);
-    signature.push_back(decision.decided ? decision.truth.has(rank) : kUnknown);
+void Scene::AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank) {
+  std::vector<int64_t>& signature = signatures_[rank];
+  const Operation& operation = traces.operation(op);
+  const GroupIndex group = evaluator_.Group(operation.group, rank);
+  const RankSet members = evaluator_.group(group).members[rank];
+  signature.push_back(group);
+  signature.push_back(members.empty() ? 0 : 1);
+  // Which ranks share the group decides whether the root is one of them.
+  if (operation.root) signature.push_back(static_cast<int64_t>(members.bits));
+  for (const variation::ValueId value : {operation.root, operation.count, operation.reduce_op, operation.dtype}) {
+    const Outcome outcome = value ? evaluator_.Evaluate(value, rank) : Outcome{};
+    const bool is_thing = outcome.kind == OutcomeKind::Thing;
+    signature.push_back(outcome.kind == OutcomeKind::Number ? outcome.number : is_thing ? outcome.thing.index : kUntold);
   }
-  for (const TraceId op : nodes.ops) {
-    const Operation& operation = traces.operation(op);
-    const GroupIndex group = evaluator_.Group(operation.group, rank);
-    const RankSet members = evaluator_.group(group).members[rank];
-    signature.push_back(group);
-    signature.push_back(members.empty() ? 0 : 1);
-    // Which ranks share the group decides whether the root is one of them.
-    if (operation.root) signature.push_back(members.bits);
-    for (const variation::ValueId value : {operation.root, operation.count, operation.reduce_op, operation.dtype}) {
-      const Outcome outcome = value ? evaluator_.Evaluate(value, rank) : Outcome{};
-      const bool is_thing = outcome.kind == OutcomeKind::Thing;
-      signature.push_back(outcome.kind == OutcomeKind::Number ? outcome.number : is_thing ? outcome.thing.index : kUnknown);
-    }
-    if (!traces.entry(op).operation.fixed_shape) continue;
-    signature.push_back(ElementsOf(evaluator_, operation.tensor, rank).value_or(kUnknown));
-    signature.push_back(ElementTypeOf(evaluator_, operation.tensor, rank).index);
-  }
-  return signature;
+  if (!traces.entry(op).operation.fixed_shape) return;
+  signature.push_back(ElementsOf(evaluator_, operation.tensor, rank).value_or(kUntold));
+  signature.push_back(ElementTypeOf(evaluator_, operation.tensor, rank).index);
 }
 
 Projector::Projector(const State& state, Scene& scene, SequenceStore& sequences, View view,
@@ -281,7 +288,7 @@ SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& co
     return Project(state_.traces.Kids(id)[*taken ? 0 : 1], context);
   }
   if (!settled) {
-    const Decision& decision = scene_.Decide(trace.value);
+    const Decision decision = scene_.Decide(trace.value);
     if (decision.decided) {
       const bool taken = decision.truth.has(view_.rank);
       return ProjectArm(state_.traces.Kids(id)[taken ? 0 : 1], {trace.value, taken, true}, context);
@@ -483,9 +490,9 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
     return Project(body, inner);
   }
   auto& known = KnownCalls(body);
-  if (const auto found = known.find(body.index); found != known.end()) return sequences_.Append(found->second, context.next);
+  if (const SeqId* list = known.Find(body.index)) return sequences_.Append(*list, context.next);
   const SeqId list = CallsItself(body, trace.payload) ? ProjectRecursive(body, trace.payload, inner) : Project(body, inner);
-  known.emplace(body.index, list);
+  known.Add(body.index, list);
   return sequences_.Append(list, context.next);
 }
 
@@ -503,7 +510,7 @@ SeqId Projector::ProjectRecursive(TraceId body, uint32_t func, const Context& in
   silent_.insert(func);
   const SeqId silent = Project(body, inner);
   silent_.clear();
-  silent_calls_.clear();
+  silent_calls_ = {};
   if (!sequences_[silent].has_effect) return silent;
   own_decisions_.resize(decisions);
   own_decisions_.insert(own_decisions_.end(), decided.begin(), decided.end());
@@ -531,13 +538,13 @@ bool Projector::CallsItself(TraceId body, uint32_t func) {
   return state_.calls_itself[key] = found;
 }
 
-std::unordered_map<uint32_t, SeqId>& Projector::CallsSeenBy(uint32_t rank) {
+SequenceStore::Lists& Projector::CallsSeenBy(uint32_t rank) {
   return sequences_.Calls({.rank = rank, .groups = view_.groups, .issuing = static_cast<uint8_t>(view_.issuing), .with_p2p = view_.with_p2p,
                            .with_waits = view_.with_waits});
 }
 
 // Lists of calls that were projected before, by this projection or by others whom they look the same to.
-std::unordered_map<uint32_t, SeqId>& Projector::KnownCalls(TraceId body) {
+SequenceStore::Lists& Projector::KnownCalls(TraceId body) {
   if (!silent_.empty()) return silent_calls_;
   if (!assumed_.empty()) return assumed_calls_[assumed_hash_];
   constexpr uint32_t kAnyRank = kMostRanks;

@@ -31,7 +31,7 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  const Decision& Decide(ValueId condition);
+  Decision Decide(ValueId condition);
   // How often a loop runs on a rank, if the world says so: kEndless where only what is in it ends it.
   std::optional<int64_t> Trips(const Trace& loop, uint32_t rank);
   Evaluator& evaluator() { return evaluator_; }
@@ -40,6 +40,8 @@ class Scene {
   // Finds the ranks that `nodes`, which must outlive the scene, leave no way to tell apart: a trace of these nodes looks
   // the same on them.
   void FindClasses(const TraceStore& traces, const VaryingNodes& nodes);
+  // What of the same a projection needs that looks at one rank alone.
+  void Follow(const VaryingNodes& nodes) { recurring_ = &nodes.recurring; }
   // The first rank of the class of `rank`.
   uint32_t ClassOf(uint32_t rank) const { return class_of_.empty() ? rank : class_of_[rank]; }
   // Whether several choices ask this.
@@ -48,14 +50,15 @@ class Scene {
   std::vector<int64_t> Fingerprint() const;
 
  private:
-  std::vector<int64_t> Signature(const TraceStore& traces, const VaryingNodes& nodes, uint32_t rank);
+  std::optional<std::vector<int64_t>> Rounds(const Trace& loop);
+  void AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank);
   World world_;
   Assignment assignment_;
   Evaluator evaluator_;
-  std::unordered_map<uint32_t, Decision> decisions_;
-  std::vector<std::vector<int64_t>> signatures_;
+  base::NumberMap<Decision> decisions_;   // by condition
+  std::vector<std::vector<int64_t>> signatures_;   // by rank: all that a projection asks about it
   std::vector<uint32_t> class_of_;   // by rank
-  const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses
+  const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses or Follow
   const variation::ValueStore& values_;
 };
 
@@ -152,8 +155,8 @@ class Projector {
   void RecordHandlers(TraceId id, SeqId body, const Context& through);
   bool IsOwn(ValueId value) const;
   bool IsSettled(TraceId id, const Trace& trace) const;
-  std::unordered_map<uint32_t, SeqId>& KnownCalls(TraceId body);
-  std::unordered_map<uint32_t, SeqId>& CallsSeenBy(uint32_t rank);
+  SequenceStore::Lists& KnownCalls(TraceId body);
+  SequenceStore::Lists& CallsSeenBy(uint32_t rank);
   bool FindAroundAgreed(TraceId id);
 
   const State& state_;
@@ -163,15 +166,15 @@ class Projector {
   const std::unordered_set<uint32_t>& settled_;
   knowledge::Axes own_axes_;
   FuncId handlers_of_;
-  std::unordered_map<uint32_t, SeqId> own_calls_;      // lists of calls that only this projection sees so, by trace
+  SequenceStore::Lists own_calls_;      // lists of calls that only this projection sees so, by trace
   // What choices around were taken to be, and lists of calls seen so, by the hash of that.
   std::vector<Answer> assumed_;
   uint64_t assumed_hash_ = 0;
-  std::unordered_map<uint64_t, std::unordered_map<uint32_t, SeqId>> assumed_calls_;
+  std::unordered_map<uint64_t, SequenceStore::Lists> assumed_calls_;
   std::unordered_set<uint64_t> agreed_questions_;   // what choices ask that are taken as agreed and are asked elsewhere
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;
-  std::unordered_map<uint32_t, SeqId> silent_calls_;   // lists of calls seen while `silent_` is not empty
+  SequenceStore::Lists silent_calls_;   // lists of calls seen while `silent_` is not empty
   std::unordered_set<uint32_t> silent_;   // functions that issue nothing that is looked at, but for calling themselves
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached
 };

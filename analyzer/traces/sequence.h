@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/number_map.h"
 #include "analyzer/traces/evaluate.h"
 #include "analyzer/traces/trace.h"
 
@@ -87,7 +88,8 @@ class SequenceStore {
     friend auto operator<=>(const Sight&, const Sight&) = default;
   };
   // Lists of calls by the trace of the callee.
-  std::unordered_map<uint32_t, SeqId>& Calls(const Sight& sight) { return calls_[sight]; }
+  using Lists = base::NumberMap<SeqId>;
+  Lists& Calls(const Sight& sight) { return calls_[sight]; }
   // By trace: whether the node `agreed` is in it.
   std::unordered_map<uint32_t, bool>& Around(TraceId agreed) { return around_[agreed.index]; }
   // Whether the choice `origin` stands in the list, calls included; not looked for far ahead.
@@ -103,7 +105,7 @@ class SequenceStore {
   // Functions that call one another twice make lists of 2^n operations.
   static constexpr uint64_t kLongest = uint64_t{1} << 62;
   std::vector<Item> items_;
-  std::map<Sight, std::unordered_map<uint32_t, SeqId>> calls_;
+  std::map<Sight, Lists> calls_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, bool>> around_;
 };
 
