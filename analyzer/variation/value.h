@@ -386,7 +386,7 @@ class ValueStore {
     const Value& value = values_[id.index];
     return kids_.Run(value.kids_, value.kid_count);
   }
-  size_t size() const { return parts_within_.size(); }
+  size_t size() const { return depths_.size(); }
   // The kids by what they are: each of the kinds of value that have such.
   ValueId OperandOf(ValueId id) const {
     assert((*this)[id].kind == ValueKind::Unary);
@@ -622,13 +622,6 @@ class ValueStore {
 
  private:
   static uint64_t Hash(const Value& value, std::span<const ValueId> kids);
-  // How deep a value is, and of which functions it mentions parameters: a bit for each, some share one.
-  struct Parts {
-    uint8_t depth = 0;
-    uint16_t params_of = 0;
-  };
-  static uint16_t BitOf(FuncId function) { return static_cast<uint16_t>(1u << (function.index % 16)); }
-  Parts PartsWithin(const Value& value, std::span<const ValueId> kids, uint8_t depth) const;
   ValueId ValueNamed(const Items& items, NameId name) const;
   ValueId FirstOf(ValueId id) const { return Kids(id).empty() ? ValueId::None() : Kids(id)[0]; }
   ValueId MakeMarked(Value value, MarkId mark, std::span<const ValueId> kids);
@@ -675,7 +668,7 @@ class ValueStore {
   std::string_view Text(ValueId value) const { return names_->View(values_[value.index].name()); }
 
   base::ChunkedVector<Value> values_;
-  std::vector<Parts> parts_within_;   // by value
+  std::vector<uint8_t> depths_;
   base::ChunkedVector<ValueId> kids_;
   base::HashIndex index_;
   std::unordered_map<uint32_t, NameId> operations_;

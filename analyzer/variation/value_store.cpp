@@ -192,7 +192,7 @@ ValueId ValueStore::Make(Value value, std::span<const ValueId> kids) {
       if (value.kind == ValueKind::Derived && IsStructural(value.symbol())) value.flags |= inner.flags & kOfArguments;
     }
     value.flags |= inner.flags & kHasParam;
-    depth = std::max(depth, uint32_t{parts_within_[kid.index].depth} + 1);
+    depth = std::max(depth, uint32_t{depths_[kid.index]} + 1);
   }
   if (value.kind == ValueKind::Param) value.flags |= kHasParam;
   if (IsTrueWithItsKids(value.kind)) {
@@ -212,7 +212,7 @@ ValueId ValueStore::MakeMarked(Value value, MarkId mark, std::span<const ValueId
 ValueId ValueStore::Shortened(const Value& value, std::span<const ValueId> kids) {
   std::vector<ValueId> shorter(kids.begin(), kids.end());
   for (ValueId& kid : shorter) {
-    if (!kid || parts_within_[kid.index].depth < kDeepestValue) continue;
+    if (!kid || depths_[kid.index] < kDeepestValue) continue;
     const Value deep = values_[kid.index];
     Value unknown = Value::Unknown(kTooDeepSymbol, deep.axes, static_cast<uint8_t>(deep.flags & kByNameOnly));
     unknown.mark = deep.mark;
@@ -275,18 +275,9 @@ ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, ui
   stored.kids_ = kids.empty() ? 0 : kids_.AddRun(kids);
   stored.kid_count = static_cast<uint8_t>(kids.size());
   const uint32_t id = values_.Add(stored);
-  parts_within_.push_back(PartsWithin(value, kids, depth));
+  depths_.push_back(depth);
   index_.Add(hash, id);
   return ValueId{id};
-}
-
-ValueStore::Parts ValueStore::PartsWithin(const Value& value, std::span<const ValueId> kids, uint8_t depth) const {
-  Parts parts{.depth = depth};
-  if (value.kind == ValueKind::Param) parts.params_of = BitOf(value.function());
-  for (const ValueId kid : kids) {
-    if (kid) parts.params_of |= parts_within_[kid.index].params_of;
-  }
-  return parts;
 }
 
 ValueId ValueStore::Int(int64_t value) { return Make(Value::Int(value), {}); }
@@ -722,8 +713,8 @@ ValueId ValueStore::OfType(ValueId id, ValueId type) {
 }
 
 ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const ValueId> arguments, Memo& memo) {
-  if ((parts_within_[id.index].params_of & BitOf(function)) == 0) return id;
   const Value value = values_[id.index];
+  if ((value.flags & kHasParam) == 0) return id;
   if (value.kind == ValueKind::Param) {
     if (value.function() != function || value.param_index() >= arguments.size()) return id;
     const ValueId argument = arguments[value.param_index()];
