@@ -103,10 +103,10 @@ std::string Stopped(const CheckArguments& arguments, const pipeline::Output& out
   return why + " while at work on `" + out.stopped_in + "`: the report has what was found until then; no file was fixed and no baseline written";
 }
 
-// Whether the run is to end with what it has, asked from any thread.
-std::function<bool()> StopOf(const CheckArguments& arguments) {
+// Whether a run that began then is to end with what it has, asked from any thread.
+std::function<bool()> StopOf(const CheckArguments& arguments, std::chrono::steady_clock::time_point begin) {
   if (arguments.timeout == 0) return IsInterrupted;
-  const auto late = std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
+  const auto late = begin + std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
   return [late] { return IsInterrupted() || std::chrono::steady_clock::now() >= late; };
 }
 
@@ -199,6 +199,7 @@ void HideSecrets(pipeline::Output& out) {
 
 int RunCheck(const CheckArguments& arguments) {
   const auto start = std::chrono::system_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   const source::RealFileSystem files;
   const base::Result<config::Resolved> resolved = ResolvedOf(arguments, files);
   if (!resolved) return Fail(resolved.error());
@@ -210,6 +211,8 @@ int RunCheck(const CheckArguments& arguments) {
   if (arguments.show_settings) return ShowSettings(*resolved, options);
   if (arguments.show_files) return ShowFiles(arguments, options, files);
 
+  CatchInterrupts();
+  options.is_stopped = StopOf(arguments, begin);
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
   if (!outputs) return Fail(outputs.error());
   base::Result<Verdicts> verdicts;
@@ -218,16 +221,16 @@ int RunCheck(const CheckArguments& arguments) {
   base::Result<Known> known = Known::Load(arguments, *resolved, options, files);
   if (!known) return Fail(known.error());
 
-  CatchInterrupts();
-  options.is_stopped = StopOf(arguments);
   ProgressLine progress;
   options.progress = progress.Callback();
   base::Result<pipeline::Output> out = pipeline::Run(options, files);
   progress.Clear();
   options.progress = {};
+  const std::function<bool()> is_stopped = std::move(options.is_stopped);
   // What fixes lead to is looked at to the end: a report is about the files as they are left.
   options.is_stopped = {};
   if (!out) return Fail(out.error());
+  if (known->was_stopped()) out->stopped_in = "--diff-base " + arguments.diff_base;
   known->Keep(*out);
   const base::Result<Fixed> fixed = out->stopped_in.empty() ? Change(arguments, options, files, *known, *out) : Fixed();
   if (!fixed) return Fail(fixed.error());
@@ -255,7 +258,7 @@ int RunCheck(const CheckArguments& arguments) {
   const int exit_code = !out->stopped_in.empty() && IsInterrupted() ? InterruptedExitCode()
                         : report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;
   const bool has_sarif = std::ranges::any_of(*outputs, [](const OutputPlace& output) { return output.format == "sarif"; });
-  if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code);
+  if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code, is_stopped);
   base::Result<std::string> verified;
   if (arguments.verify) verified = VerifyFindings(report);
   if (!verified) PrintError(verified.error().message);

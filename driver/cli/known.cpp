@@ -11,6 +11,7 @@
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
 #include "driver/pipeline/policy.h"
+#include "driver/pipeline/selection.h"
 #include "driver/pipeline/tool_findings.h"
 #include "driver/reports/place.h"
 
@@ -19,14 +20,18 @@ namespace {
 
 using findings::Finding;
 
-// The fingerprints of what the same run finds in the code of the commit; what did not exist then brought nothing.
+bool IsOver(const pipeline::Options& options) { return options.is_stopped && options.is_stopped(); }
+
+// The fingerprints of what the same run finds in the code of the commit; what did not exist then brought nothing. Of a run that is
+// to end they are some.
 base::Result<std::set<std::string>> FindingsThen(const std::string& revision, const config::Resolved& resolved,
                                                  pipeline::Options options, const source::FileSystem& files) {
   const std::string repository = config::FindRepository(resolved.root, options.working_directory, files);
-  const base::Result<std::string> commit = baseline::BaseCommit(repository, revision);
+  const baseline::RevisionBounds bounds{options.is_stopped, options.bounds.memory_bytes, pipeline::kLargestSource};
+  const base::Result<std::string> commit = baseline::BaseCommit(repository, revision, bounds);
   if (!commit) return base::Fail(commit.error().message);
   const base::Result<baseline::RevisionFiles> then =
-      baseline::RevisionFiles::At(*commit, repository, options.working_directory);
+      baseline::RevisionFiles::At(*commit, repository, options.working_directory, bounds);
   if (!then) return base::Fail(then.error().message);
   options.overlays.clear();
   // What is kept there is of the files as they are now.
@@ -72,8 +77,9 @@ base::Result<Known> Known::Load(const CheckArguments& arguments, const config::R
   }
   if (!arguments.diff_base.empty()) {
     base::Result<std::set<std::string>> old = FindingsThen(arguments.diff_base, resolved, options, files);
-    if (!old) return base::Fail(old.error().message);
-    known.old_ = std::move(*old);
+    known.was_stopped_ = IsOver(options);
+    if (!old && !known.was_stopped_) return base::Fail(old.error().message);
+    known.old_ = std::move(old).value_or(std::set<std::string>());
   }
   return known;
 }

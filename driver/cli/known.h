@@ -27,6 +27,9 @@ class Known {
   static base::Result<Known> Load(const CheckArguments& arguments, const config::Resolved& resolved,
                                   const pipeline::Options& options, const source::FileSystem& files);
 
+  // Whether the run was to end before all of it was read.
+  bool was_stopped() const { return was_stopped_; }
+
   // Keeps in `out` only what will be shown.
   void Keep(pipeline::Output& out);
   // What is known, of the last output.
@@ -58,6 +61,7 @@ class Known {
   pipeline::Policies policies_;
   std::optional<baseline::Baseline> baseline_;
   std::optional<std::set<std::string>> old_;    // fingerprints of --diff-base
+  bool was_stopped_ = false;
   std::set<std::string> found_;                 // fingerprints, shown or not
   std::vector<findings::Finding> known_;
   Hidden hidden_;  // of the last output

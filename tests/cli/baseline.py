@@ -3,10 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
-from support import GUARDED, CliTest, main
+from hostile import findings, mutual_recursion
+from support import ALLRANKS, GUARDED, CliTest, main
 
 SECOND = "\n\ndef load():\n    if dist.get_rank() == 0:\n        dist.barrier()\n"
 # The checks below stand for a desk, whatever runs them.
@@ -249,6 +252,82 @@ class DiffBase(CliTest):
         result = self.run_allranks("check", "--diff-base", "HEAD")
         self.assertFalse(mark.exists(), result.err)
         self.assertEqual(result.code, 2)
+
+    def test_what_git_waits_for_is_not_waited_for(self):
+        """A pipe in the place of one of git's files: git opens it and waits for a writer."""
+        self.commit()
+        self.write("pkg/a.py", GUARDED + SECOND)
+        self.write("pipes/.keep", "")
+        os.mkfifo(self.root / "pipes/included")
+        folder = self.root / ".git"
+        for name in ("config", "HEAD", "packed-refs", "objects/info/alternates", "pipes/included"):
+            with self.subTest(name):
+                shutil.copytree(folder, self.root / "kept")
+                if name.startswith("pipes"):
+                    self.git("config", "include.path", str(self.root / name))
+                else:
+                    (folder / name).unlink(missing_ok=True)
+                    os.mkfifo(folder / name)
+                result = self.run_allranks("check", "-n", "-q", "--timeout", "2", "--output-format", "sarif", timeout=60)
+                self.assertIn(result.code, (1, 2), result.err)
+                self.assertEqual(len(json.loads(result.out)["runs"][0]["results"]), 2)
+                result = self.run_allranks("check", "-n", "-q", "--timeout", "2", "--diff-base", "HEAD", "--output-format", "json", timeout=60)
+                if name != "packed-refs":
+                    self.assertEqual(result.code, 2, result.err)
+                    self.assertIn("--timeout 2: the time was over while at work on `--diff-base HEAD`", result.err)
+                    json.loads(result.out)
+                shutil.rmtree(folder)
+                (self.root / "kept").rename(folder)
+
+    def check_slowly(self, *args):
+        """Starts a check of files that were long and are short now, with the report in a file."""
+        self.write("h.py", mutual_recursion(20_000))
+        self.write("k.py", findings(80_000))
+        self.commit()
+        self.write("h.py", GUARDED)
+        self.write("k.py", GUARDED)
+        return subprocess.Popen([ALLRANKS, "check", "-n", "-q", "--output-format", "json", "-o", "r.json", "--diff-base", "HEAD", *args], cwd=self.root,
+                                env={**os.environ, "XDG_STATE_HOME": str(self.state)}, stderr=subprocess.PIPE, text=True)
+
+    def test_the_time_of_a_run_holds_for_the_commit(self):
+        process = self.check_slowly("--timeout", "1")
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, err)
+        self.assertIn("the time was over while at work on `--diff-base HEAD`", err)
+        json.loads((self.root / "r.json").read_text())
+
+    def test_a_signal_ends_the_work_on_the_commit(self):
+        process = self.check_slowly()
+        time.sleep(2)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, err)
+        json.loads((self.root / "r.json").read_text())
+
+    def test_large_objects_are_not_inflated(self):
+        self.git("init", "-q", "-b", "main")
+        with open(self.root / "big.py", "wb") as big:
+            big.truncate(400 << 20)
+        self.write("t.py", GUARDED)
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+        (self.root / "big.py").unlink()
+        self.write("t.py", GUARDED + SECOND)
+        arguments = ("check", "-n", "-q", "--profile", "--output-format", "concise", "--diff-base", "HEAD")
+        result = self.run_allranks(*arguments, "--max-memory", "200", timeout=60)
+        self.assertEqual(result.code, 1, result.err)
+        self.assertEqual([line.split(":")[:2] for line in result.out.splitlines()], [["t.py", "11"]])
+        self.assertLess(int(result.err.rsplit("peak memory: ", 1)[1].split()[0]) >> 20, 220)
+
+    def test_code_that_does_not_fit_is_an_error(self):
+        self.git("init", "-q", "-b", "main")
+        # One object has many names.
+        for i in range(20):
+            self.write(f"pkg/f{i}.py", GUARDED + "#" * (10 << 20))
+        self.git("add", ".")
+        self.git("commit", "-qm", "first")
+        result = self.run_allranks("check", "-n", "--diff-base", "HEAD", "--max-memory", "200")
+        self.assert_one_line_error(result, "--diff-base: the code of ", " has more than 100 MiB, half of --max-memory")
 
     def test_errors(self):
         self.commit()
