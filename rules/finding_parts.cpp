@@ -85,6 +85,11 @@ FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId ca
   return fact != nullptr ? fact->function : FuncId::None();
 }
 
+bool AreAllRanksAt(const Context& context, const objects::Site& site) {
+  const traces::World world = objects::SmallJob(context.facts.job);
+  return context.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+}
+
 namespace {
 
 // `isinstance(model, DDP)`, `type(model) in (...)`.

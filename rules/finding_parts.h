@@ -36,6 +36,8 @@ std::string Quoted(const Context& context, const objects::Site& site);
 FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr);
 // The function of the project that a call runs; none if it is another's, or not known.
 FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId call);
+// Whether all ranks of a small job come to a place.
+bool AreAllRanksAt(const Context& context, const objects::Site& site);
 // Whether a test is one of a type or of an attribute (`hasattr`, `isinstance`, a helper that asks so), and whether such a test stands
 // on the way to a place; of this object, if one is given.
 bool AsksForAttribute(const Context& context, const objects::Guard& guard, variation::ValueId object = {});

@@ -118,7 +118,7 @@ StoredSeeds::StoredSeeds(const Context& context) : context_(context), calls_(con
         if (module[target].kind == ir::ExprKind::Attribute) stores_.push_back({module_id, ir::AttrOf(module[target])});
       };
       if (stmt.kind == ir::StmtKind::AugAssign) {
-        add(ir::ExprId{stmt.a});
+        add(ir::ValueOf(stmt));
       } else {
         for (const ir::ExprId target : ir::TargetsOf(module, stmt)) add(target);
       }
@@ -126,7 +126,12 @@ StoredSeeds::StoredSeeds(const Context& context) : context_(context), calls_(con
   }
 }
 
-bool StoredSeeds::DiffersByRank(ir::ModuleId module, ValueId seed) {
+bool StoredSeeds::IsAlike(ir::ModuleId module, ValueId seed) {
+  const bool varies = context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
+  return !varies && !CountsRanks(context_, seed) && !IsStored(module, seed);
+}
+
+bool StoredSeeds::IsStored(ir::ModuleId module, ValueId seed) {
   return context_.values.AnyPart(seed, [&](ValueId part) {
     const variation::Value& value = context_.facts.values_store[part];
     if (value.kind != variation::ValueKind::Derived || value.kid_count != 1) return false;

@@ -26,10 +26,13 @@ bool CountsRanks(const Context& context, variation::ValueId seed);
 class StoredSeeds {
  public:
   explicit StoredSeeds(const Context& context);
-  // Whether a seed, used in `module`, is such a field, or made of one.
-  bool DiffersByRank(ir::ModuleId module, variation::ValueId seed);
+  // Whether a seed, used in `module`, is one number on all ranks, as far as can be seen: callers' arguments included.
+  bool IsAlike(ir::ModuleId module, variation::ValueId seed);
 
  private:
+  // Whether it is such a field, or made of one.
+  bool IsStored(ir::ModuleId module, variation::ValueId seed);
+
   struct Store {
     ir::ModuleId module;
     base::NameId field;

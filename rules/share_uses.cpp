@@ -21,7 +21,7 @@ const objects::ShareUse& LastLike(const Context& context, const objects::ShareRe
 }
 
 bool IsStartedElsewhere(const Context& context, const objects::Site& site) {
-  return context.launch.AssumedForRanks(site.function).has(findings::Assumption::LaunchUnseen);
+  return context.launch.IsLaunchUnseen(context.program.funcs[site.function].module);
 }
 
 std::string_view WhoseShare(const Context& context, const objects::Site& site) {

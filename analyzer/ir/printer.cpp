@@ -192,7 +192,7 @@ class Printer {
 
   void PrintTry(const Stmt& stmt) {
     PrintLine("try:", {}, "", stmt.begin);
-    PrintIndented(BlockId{stmt.a});
+    PrintIndented(TriedOf(stmt));
     for (const Handler& handler : HandlersOf(module_, stmt)) {
       Indent();
       out_ += (stmt.flags & kExceptGroup) != 0 ? "except*" : "except";
@@ -204,8 +204,8 @@ class Printer {
       EndLine(handler.begin);
       PrintIndented(handler.body);
     }
-    PrintElse("else:", BlockId{stmt.c});
-    PrintElse("finally:", BlockId{stmt.d});
+    PrintElse("else:", TryElseOf(stmt));
+    PrintElse("finally:", FinallyOf(stmt));
   }
 
   void PrintWith(const Stmt& stmt) {

@@ -338,6 +338,9 @@ inline BlockId BodyOf(const Stmt& stmt) {
 }
 inline BlockId ElseBlockOf(const Stmt& stmt) { return BlockId{stmt.kind == StmtKind::If ? stmt.c : stmt.d}; }
 // Try: a = body, b = index in words of {first handler, count}, c = else, d = finally.
+inline BlockId TriedOf(const Stmt& stmt) { return BlockId{stmt.a}; }
+inline BlockId TryElseOf(const Stmt& stmt) { return BlockId{stmt.c}; }
+inline BlockId FinallyOf(const Stmt& stmt) { return BlockId{stmt.d}; }
 inline std::span<const Handler> HandlersOf(const Module& module, const Stmt& stmt) {
   return std::span(module.handlers).subspan(module.words[stmt.b], module.words[stmt.b + 1]);
 }

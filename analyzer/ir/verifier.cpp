@@ -272,9 +272,9 @@ class Verifier {
   }
 
   void TryAt(const Stmt& stmt, uint32_t depth) {
-    BlockAt(BlockId{stmt.a}, depth);
-    BlockAt(BlockId{stmt.c}, depth);
-    BlockAt(BlockId{stmt.d}, depth);
+    BlockAt(TriedOf(stmt), depth);
+    BlockAt(TryElseOf(stmt), depth);
+    BlockAt(FinallyOf(stmt), depth);
     if (!HasElements(stmt.b, module_.handlers.size())) return;
     for (const Handler& handler : HandlersOf(module_, stmt)) {
       SpanAt(handler.begin, handler.end, "handler");

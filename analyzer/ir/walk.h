@@ -164,10 +164,10 @@ void ForEachBlock(const Module& module, const Stmt& stmt, Visit visit) {
       maybe(BodyOf(stmt));
       break;
     case StmtKind::Try:
-      maybe(BlockId{stmt.a});
+      maybe(TriedOf(stmt));
       for (const Handler& handler : HandlersOf(module, stmt)) maybe(handler.body);
-      maybe(BlockId{stmt.c});
-      maybe(BlockId{stmt.d});
+      maybe(TryElseOf(stmt));
+      maybe(FinallyOf(stmt));
       break;
     case StmtKind::Match:
       for (const MatchCase& match_case : CasesOf(module, stmt)) maybe(match_case.body);

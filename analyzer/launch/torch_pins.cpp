@@ -192,6 +192,11 @@ std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
   return newest == kAny ? std::nullopt : std::optional(newest);
 }
 
+bool TorchPins::AreOlderThan(std::string_view path, Version version) const {
+  const std::optional<Version> newest = NewestFor(path), named = NamedFor(path);
+  return (newest && *newest < version) || (named && *named < version);
+}
+
 std::optional<Version> TorchPins::Nearest(const ByFolder& newest, std::string_view path) {
   std::string_view folder = path;
   do {

@@ -28,6 +28,8 @@ class TorchPins {
   std::optional<Version> NewestFor(std::string_view path) const;
   // The newest release that a file names as the one the project is run with, whatever others allow (`PyTorch 1.11.0` beside `torch>=1.7`).
   std::optional<Version> NamedFor(std::string_view path) const { return Nearest(named_, path); }
+  // Whether it is run with a release before this one, by either.
+  bool AreOlderThan(std::string_view path, Version version) const;
 
  private:
   using ByFolder = std::map<std::string, Version, std::less<>>;

@@ -92,6 +92,8 @@ TEST(TorchPinsTest, WhatIsNamedBesideWhatIsAllowed) {
   pins.Note("requirements.txt", "torch>=1.7", {});
   EXPECT_THAT(pins.NewestFor("train.sh"), Eq(std::nullopt));
   EXPECT_THAT(pins.NamedFor("train.sh"), Optional(Version{1, 11}));
+  EXPECT_TRUE(pins.AreOlderThan("train.sh", {2, 0}));
+  EXPECT_FALSE(pins.AreOlderThan("train.sh", {1, 11}));
 }
 
 // A pinned package that works with older releases only bounds what `torch>=1.4` leaves open.

@@ -247,26 +247,6 @@ base::NameId FieldOfOpened(const ir::Module& module, ir::StmtId id, ir::ExprId o
   return is_field ? ir::AttrOf(module[targets[0]]) : base::NameId();
 }
 
-// The calls of methods on a field, and those that are given it, in the methods of a class.
-std::vector<Site> CallsWithField(const binding::Program& program, const ProgramIndex& index, FuncId method, base::NameId field) {
-  const ir::ModuleId module_id = program.funcs[method].module;
-  const ir::Module& module = program.modules[module_id];
-  const auto is_field = [&](ir::ExprId expr) { return module[expr].kind == ir::ExprKind::Attribute && ir::AttrOf(module[expr]) == field; };
-  std::vector<Site> calls;
-  for (const ir::ExprId call : index.ExprsOf(module_id, ir::ExprKind::Call)) {
-    const ir::StmtId stmt = index.tree(module_id).StatementOf(call);
-    const FuncId function = stmt ? index.FunctionOf(module_id, stmt) : FuncId::None();
-    if (!function || program.funcs[function].owner != program.funcs[method].owner) continue;
-    const ir::ExprId callee = ir::CalleeOf(module[call]);
-    const bool is_method = module[callee].kind == ir::ExprKind::Attribute && is_field(ir::ObjectOf(module[callee]));
-    const std::string_view name = is_method ? program.text(ir::AttrOf(module[callee])) : std::string_view();
-    bool is_given = false;
-    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) is_given = is_given || is_field(ir::ArgAt(module, module[call], i).value);
-    if ((is_method && name != "close" && name != "flush") || is_given) calls.push_back({function, call});
-  }
-  return calls;
-}
-
 }  // namespace
 
 std::vector<Site> FileUses::WritesInto(const FileUse& use) const {
@@ -275,24 +255,34 @@ std::vector<Site> FileUses::WritesInto(const FileUse& use) const {
   const ir::Module& module = program_.modules[module_id];
   const ir::StmtId opening = index_.StatementOf(site);
   const base::NameId file = NameOfOpened(module, opening, site.expr);
+  const binding::ClassId owner = program_.funcs[site.function].owner;
+  const base::NameId field = file || !owner ? base::NameId() : FieldOfOpened(module, opening, site.expr);
   std::vector<Site> writes;
-  const base::NameId field = file ? base::NameId() : FieldOfOpened(module, opening, site.expr);
-  if (field && program_.funcs[site.function].owner) return CallsWithField(program_, index_, site.function, field);
-  if (!file) return writes;
-  const auto is_file = [&](ir::ExprId expr) { return module[expr].kind == ir::ExprKind::Name && ir::NameOf(module[expr]) == file; };
+  if (!file && !field) return writes;
+  const auto is_file = [&](ir::ExprId expr) {
+    if (file) return module[expr].kind == ir::ExprKind::Name && ir::NameOf(module[expr]) == file;
+    return module[expr].kind == ir::ExprKind::Attribute && ir::AttrOf(module[expr]) == field;
+  };
+  // A variable is open from here on, for as long as a `with` lasts, and a field in all methods of the class.
+  const auto may_be_open = [&](FuncId function, ir::StmtId stmt) {
+    if (field) return program_.funcs[function].owner == owner;
+    const bool is_in = module[opening].kind != ir::StmtKind::With || index_.tree(module_id).Holds(opening, stmt);
+    return function == site.function && is_in && module[stmt].begin >= module[opening].begin;
+  };
   for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
     const ir::StmtId stmt = index_.tree(module_id).StatementOf(call);
-    if (!stmt || index_.FunctionOf(module_id, stmt) != site.function) continue;
-    const bool is_in = module[opening].kind != ir::StmtKind::With || index_.tree(module_id).Holds(opening, stmt);
-    if (!is_in || module[stmt].begin < module[opening].begin) continue;
+    const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+    if (!function || !may_be_open(function, stmt)) continue;
     const ir::ExprId callee = ir::CalleeOf(module[call]);
     const bool is_method = module[callee].kind == ir::ExprKind::Attribute && is_file(ir::ObjectOf(module[callee]));
-    const bool is_close = is_method && program_.text(ir::AttrOf(module[callee])) == "close";
+    const std::string_view method = is_method ? program_.text(ir::AttrOf(module[callee])) : std::string_view();
+    // What flushes a field puts nothing in.
+    const bool writes_by_it = is_method && method != "close" && (file || method != "flush");
     bool is_given = false;
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
       is_given = is_given || is_file(ir::ArgAt(module, module[call], i).value);
     }
-    if ((is_method && !is_close) || is_given) writes.push_back({site.function, call});
+    if (writes_by_it || is_given) writes.push_back({function, call});
   }
   return writes;
 }

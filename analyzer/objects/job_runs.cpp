@@ -387,18 +387,16 @@ bool JobRuns::PartsRanks(const variation::Facts& facts, ir::ModuleId module, ir:
 bool JobRuns::NamesFirstRank(const variation::Facts& facts, ir::ModuleId module_id, ir::ExprId test) const {
   const ir::Module& module = program_.modules[module_id];
   const Values values(program_, knowledge_, facts);
-  bool names_rank = false, names_first = false;
-  std::vector<ir::ExprId> work = {test};
-  while (!work.empty()) {
-    const ir::ExprId at = work.back();
-    work.pop_back();
-    const ir::Expr& expr = module[at];
-    if (expr.kind == ir::ExprKind::Name) names_rank = names_rank || RankWords::IsWord(program_.text(ir::NameOf(expr)));
-    if (expr.kind == ir::ExprKind::Attribute) names_rank = names_rank || RankWords::IsWord(program_.text(ir::AttrOf(expr)));
-    if (const ValueId value = facts.value(module_id, at)) names_first = names_first || values.Int(value) == 0;
-    ir::ForEachPart(module, at, [&](ir::ExprId part) { work.push_back(part); });
-  }
-  return names_rank && names_first;
+  const auto is_rank = [&](ir::ExprId part) {
+    const ir::Expr& expr = module[part];
+    if (expr.kind == ir::ExprKind::Name) return RankWords::IsWord(program_.text(ir::NameOf(expr)));
+    return expr.kind == ir::ExprKind::Attribute && RankWords::IsWord(program_.text(ir::AttrOf(expr)));
+  };
+  const auto is_first = [&](ir::ExprId part) {
+    const ValueId value = facts.value(module_id, part);
+    return value && values.Int(value) == 0;
+  };
+  return ir::AnyPart(module, test, is_rank) && ir::AnyPart(module, test, is_first);
 }
 
 // There, or where it is called from.

@@ -13,6 +13,7 @@
 #include "analyzer/objects/test_files.h"
 #include "analyzer/objects/unlaunched_programs.h"
 #include "analyzer/objects/unmade_groups.h"
+#include "analyzer/objects/values.h"
 
 namespace allranks::objects {
 namespace {
@@ -127,7 +128,7 @@ class Solver {
     return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) { return StartsRanks(module); });
   }
 
-  // By ModuleId: whether commands start ranks of others, and none may start a program that uses it, which does not start ranks itself either.
+  // By ModuleId.
   std::vector<bool> UnseenLaunches() const {
     const size_t count = program_.modules.size();
     if (std::ranges::none_of(lines_, [](const LaunchLine& line) { return line.starts_ranks || line.is_job_of_one; })) return std::vector<bool>(count);
@@ -256,18 +257,9 @@ class Solver {
   std::vector<binding::ClassId> UnmadeModules() const {
     std::vector<binding::ClassId> unmade;
     for (uint32_t c = 0; c < program_.classes.size(); ++c) {
-      if (IsTrainedByLightning(binding::ClassId{c}) && !IsMadeElsewhere(binding::ClassId{c})) unmade.push_back(binding::ClassId{c});
+      if (DerivesFrom(program_, knowledge_, binding::ClassId{c}, kLightningModule) && !IsMadeElsewhere(binding::ClassId{c})) unmade.push_back(binding::ClassId{c});
     }
     return unmade;
-  }
-
-  bool IsTrainedByLightning(binding::ClassId class_id) const {
-    const base::NameId name = program_.names->Find("lightning.pytorch.LightningModule");
-    const knowledge::ClassId module = name ? knowledge_.FindClass(name) : knowledge::ClassId{};
-    return module && std::ranges::any_of(program_.classes[class_id].external_bases, [&](base::NameId each) {
-      const knowledge::ClassId known = knowledge_.FindClass(each);
-      return known && knowledge_.IsSubclass(known, module);
-    });
   }
 
   // By what is no method of the class: a factory among its methods is called by somebody else.
@@ -572,7 +564,7 @@ findings::Assumptions Launch::AssumedForRanks(FuncId function) const {
   if (NeverMakesGroup(module)) assumed.Add(findings::Assumption::OwnJob);
   // Whoever trains on ranks means to be started on several.
   const auto unseen = trains_on_ranks_[module.index] ? findings::Assumption::LaunchUnseen : findings::Assumption::ProgramUnlaunched;
-  if (unseen_launches_[module.index]) assumed.Add(unseen);
+  if (IsLaunchUnseen(module)) assumed.Add(unseen);
   return assumed;
 }
 

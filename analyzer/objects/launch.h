@@ -60,6 +60,11 @@ class Launch {
   bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
   // Whether the commands of the project start others on ranks, and no program with it (unlaunched_programs.h).
   bool IsPassedOver(ir::ModuleId module) const { return unlaunched_[module.index]; }
+  // Whether commands start ranks of others, and none may start a program with it, which does not start ranks itself either.
+  bool IsLaunchUnseen(ir::ModuleId module) const { return unseen_launches_[module.index]; }
+  // Whether there are commands, and none is seen to start ranks of a program with it, which does not start them itself either: where all start one
+  // process, too, and where one may start any file.
+  bool IsNeverOnRanks(ir::ModuleId module) const { return !lines_.empty() && lines_for_[module.index].empty() && !StartsItself(module); }
   // What has to be taken for granted for several ranks to come here, as far as the code says that they do not.
   findings::Assumptions AssumedOf(FuncId function) const;
   // The same, and two more doubts. Nothing calls the function that would make the process group. Or commands start ranks of other programs,

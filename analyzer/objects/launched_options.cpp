@@ -36,8 +36,7 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     if (program_.text(arg.keyword) == "dest" && !text.empty()) name = text;
     if (program_.text(arg.keyword) == "default") declaration.usual = value;
     if (program_.text(arg.keyword) == "choices") declaration.choices = value;
-    if (program_.text(arg.keyword) == "action") declaration.is_on = declaration.is_on || text == "store_false";
-    if (program_.text(arg.keyword) == "required") declaration.is_on = declaration.is_on || !values_.IsFalse(value);
+    if (program_.text(arg.keyword) == "required") declaration.is_required = !values_.IsFalse(value);
     if (program_.text(arg.keyword) == "action") declaration.is_switch_off = text == "store_false";
   }
   if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
@@ -117,13 +116,12 @@ bool LaunchedOptions::Allows(const Declaration& declaration, ValueId wanted) con
 bool LaunchedOptions::IsNeverGiven(ir::ModuleId module, ValueId value) const {
   if (!value) return false;
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
-  const auto is_off = [&](const Declaration& each) { return each.usual ? values_.IsNone(each.usual) || values_.IsFalse(each.usual) : !each.is_on; };
+  const auto is_off = [&](const Declaration& each) {
+    return each.usual ? values_.IsNone(each.usual) || values_.IsFalse(each.usual) : !each.is_required && !each.is_switch_off;
+  };
   if (declarations.empty() || !std::ranges::all_of(declarations, is_off)) return false;
-  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
   const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
-  return !lines.empty() && std::ranges::none_of(lines, [&](const LaunchLine* line) {
-    return std::ranges::any_of(line->options, [&](const GivenOption& given) { return base::OptionAttribute(given.name) == name; });
-  });
+  return !lines.empty() && std::ranges::all_of(lines, [&](const LaunchLine* line) { return GivenIn(*line, value) == nullptr; });
 }
 
 bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t number) const {
@@ -197,14 +195,13 @@ std::optional<std::string> LaunchedOptions::TextIn(const LaunchLine& line, ir::M
 std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId value) const {
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
   if (declarations.empty()) return {};
-  const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
   std::set<std::string> texts;
   bool is_left = false;
   const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
   const bool has_line = !lines.empty();
   for (const LaunchLine* line : lines) {
-    const auto given = std::ranges::find_if(line->options, [&](const GivenOption& option) { return base::OptionAttribute(option.name) == name; });
-    if (given == line->options.end()) is_left = true;
+    const GivenOption* given = GivenIn(*line, value);
+    if (given == nullptr) is_left = true;
     else if (!given->value) return {};
     else texts.insert(*given->value);
   }

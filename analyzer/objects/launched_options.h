@@ -72,8 +72,8 @@ class LaunchedOptions {
     ir::ModuleId module;
     ValueId usual;    // none: it has no default
     ValueId choices;  // none: it takes any text
-    bool is_on = false;  // without a default: it has a value all the same, or has to be given
-    bool is_switch_off = false;  // `action="store_false"`
+    bool is_required = false;    // has to be given, or may have to
+    bool is_switch_off = false;  // `action="store_false"`: true where it is not given
   };
   std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
   bool Allows(const Declaration& declaration, ValueId wanted) const;

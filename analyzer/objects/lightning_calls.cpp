@@ -9,8 +9,8 @@
 namespace allranks::objects {
 namespace {
 
-constexpr std::array<std::string_view, 2> kTrainers = {"lightning.pytorch.Trainer.__init__", "lightning.pytorch.Trainer.from_argparse_args"};
-constexpr std::array<std::string_view, 3> kRuns = {"lightning.pytorch.Trainer.fit", "lightning.pytorch.Trainer.validate", "lightning.pytorch.Trainer.test"};
+constexpr std::array<std::string_view, 2> kTrainers = {kLightningTrainerInit, "lightning.pytorch.Trainer.from_argparse_args"};
+constexpr std::array<std::string_view, 3> kRuns = {kLightningFit, "lightning.pytorch.Trainer.validate", "lightning.pytorch.Trainer.test"};
 
 }  // namespace
 

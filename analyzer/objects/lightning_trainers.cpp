@@ -7,7 +7,6 @@
 namespace allranks::objects {
 namespace {
 
-constexpr std::string_view kTrainer = "lightning.pytorch.Trainer";
 // Under which Hydra finds the class that it makes an object of.
 constexpr std::string_view kTarget = "_target_";
 
@@ -38,7 +37,7 @@ void LightningTrainers::AddBuilt(const KnownCall& build) {
   const std::optional<launch::WrittenSetting> target = written_.Member(module, settings, kTarget);
   const base::NameId name = target ? program_.names->Find(target->text) : base::NameId();
   const knowledge::ClassId made = name ? knowledge_.FindClass(name) : knowledge::ClassId();
-  if (!made || program_.text(knowledge_[made].name) != kTrainer) return;
+  if (!made || program_.text(knowledge_[made].name) != kLightningTrainer) return;
   trainers_.push_back({.function = build.function, .expr = build.expr, .call = std::nullopt, .settings = {settings}});
 }
 

@@ -26,7 +26,7 @@ bool LightningValidation::IsOf(const KnownCall& run, binding::ClassId owner) con
 }
 
 bool LightningValidation::Validates(const KnownCall& run, binding::ClassId owner) const {
-  if (program_.text(run.entry->name) != "lightning.pytorch.Trainer.fit") return true;
+  if (program_.text(run.entry->name) != kLightningFit) return true;
   if (IsSwitchedOff(program_.funcs[run.function].module)) return false;
   const auto is_given = [&](std::string_view param) {
     return index_.ArgExpr(run, param) && !values_.IsNone(index_.Arg(run, param));

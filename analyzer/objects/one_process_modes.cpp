@@ -34,8 +34,11 @@ bool OneProcessModes::IsLeftOut(std::span<const Site> way) const {
   return !lines.empty() && std::ranges::none_of(lines, [&](const LaunchLine* line) { return LeadsTo(*line, sites); });
 }
 
-bool OneProcessModes::IsLaunchUnseen(ir::ModuleId module) const {
-  return !launch_.lines().empty() && launch_.LinesFor(module).empty() && !launch_.StartsItself(module);
+findings::Assumptions OneProcessModes::AssumedAt(std::span<const Site> way) const {
+  findings::Assumptions assumed;
+  if (AreMeantAt(way)) assumed.Add(findings::Assumption::OwnJob);
+  if (IsLeftOut(way)) assumed.Add(findings::Assumption::OptionSet);
+  return assumed;
 }
 
 // With the calls above it, as far as each function has one.

@@ -33,8 +33,8 @@ class OneProcessModes {
   bool AreMeantAt(std::span<const Site> way) const;
   // Whether commands start the program, and none of them leads to the place: it takes an option that all of them leave out.
   bool IsLeftOut(std::span<const Site> way) const;
-  // Whether the project has commands, and none of them starts ranks of a program with this file, nor does such a program start them itself.
-  bool IsLaunchUnseen(ir::ModuleId module) const;
+  // What has to be taken for granted for several ranks to come there, by either.
+  findings::Assumptions AssumedAt(std::span<const Site> way) const;
 
  private:
   std::vector<Site> FromTheTop(std::span<const Site> way) const;

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
+#include "analyzer/objects/values.h"
+
 namespace allranks::objects {
-namespace {
-
-constexpr std::string_view kModule = "lightning.pytorch.LightningModule";
-
-}  // namespace
 
 bool PartModules::HaveHookAt(ir::ModuleId module, uint32_t position) const {
   for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
@@ -23,7 +20,7 @@ bool PartModules::HaveHookAt(ir::ModuleId module, uint32_t position) const {
 // What a trainer calls, and helpers that nothing else does.
 bool PartModules::IsRunByHooks(FuncId function, int depth) const {
   constexpr int kDeepest = 3;
-  const base::NameId name = program_.names->Find(kModule);
+  const base::NameId name = program_.names->Find(kLightningModule);
   const knowledge::ClassId base = name ? knowledge_.FindClass(name) : knowledge::ClassId();
   if (base && knowledge_.FindMember(base, program_.function(function).name)) return true;
   const auto callers = index_.CallersOf(function);
@@ -33,17 +30,11 @@ bool PartModules::IsRunByHooks(FuncId function, int depth) const {
 
 // Lightning's, and so are all that derive from it.
 bool PartModules::IsPart(binding::ClassId owner) const {
-  const base::NameId name = program_.names->Find(kModule);
-  const knowledge::ClassId module = name ? knowledge_.FindClass(name) : knowledge::ClassId();
-  const bool is_module = module && std::ranges::any_of(program_.classes[owner].external_bases, [&](base::NameId base) {
-    const knowledge::ClassId known = knowledge_.FindClass(base);
-    return known && knowledge_.IsSubclass(known, module);
-  });
   const auto is_named = [&](binding::ClassId each) {
     const binding::ClassInfo& info = program_.classes[each];
     return others_.name_as_part && others_.name_as_part(program_.text(program_.modules[info.module].classes[info.ir_class].name));
   };
-  return is_module && is_named(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_named);
+  return DerivesFrom(program_, knowledge_, owner, kLightningModule) && is_named(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_named);
 }
 
 }  // namespace allranks::objects

@@ -14,6 +14,7 @@
 #include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/every_way.h"
 #include "analyzer/objects/gradient_mode.h"
+#include "analyzer/objects/rank_words.h"
 
 namespace allranks::objects {
 namespace {
@@ -829,16 +830,12 @@ bool ShareResults::IsPath(ValueId value) const {
 bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  std::vector<ir::ExprId> work = display.shown;
-  while (!work.empty()) {
-    const ir::ExprId at = work.back();
-    work.pop_back();
-    const ValueId value = facts_.value(module_id, at);
+  const auto is_rank = [&](ir::ExprId part) {
+    const ValueId value = facts_.value(module_id, part);
     if (value && facts_.values_store[value].kind == variation::ValueKind::Coordinate) return true;
-    if (module[at].kind == ir::ExprKind::Name && program_.text(ir::NameOf(module[at])).ends_with("rank")) return true;
-    ir::ForEachPart(module, at, [&](ir::ExprId part) { work.push_back(part); });
-  }
-  return false;
+    return module[part].kind == ir::ExprKind::Name && RankWords::IsWord(program_.text(ir::NameOf(module[part])));
+  };
+  return std::ranges::any_of(display.shown, [&](ir::ExprId shown) { return ir::AnyPart(module, shown, is_rank); });
 }
 
 // It writes, or calls a function that does.

@@ -15,6 +15,11 @@ constexpr int kDeepestValue = 24;
 constexpr size_t kMostLeaves = 24;
 constexpr size_t kMostPartsOfValue = 4000;
 
+knowledge::ClassId KnownClass(const binding::Program& program, const knowledge::Knowledge& knowledge, std::string_view known_class) {
+  const base::NameId name = program.names->Find(known_class);
+  return name ? knowledge.FindClass(name) : knowledge::ClassId{};
+}
+
 }  // namespace
 
 traces::World SmallJob(const variation::JobShape& job) { return traces::Reshaped({.nodes = 2, .per_node = 2, .mesh = {}}, job); }
@@ -89,18 +94,18 @@ knowledge::ClassId Values::ClassOf(ValueId id) const {
 }
 
 bool Values::IsA(ValueId id, std::string_view known_class) const {
-  const base::NameId name = program_.names->Find(known_class);
-  const knowledge::ClassId base = name ? knowledge_.FindClass(name) : knowledge::ClassId{};
-  if (!id || !base) return false;
+  if (!id) return false;
   const Value& value = facts_.values_store[id];
-  if (value.kind != ValueKind::Instance) {
-    const knowledge::ClassId own = ClassOf(id);
-    return own && knowledge_.IsSubclass(own, base);
-  }
-  const auto& bases = program_.classes[value.class_id()].external_bases;
-  return std::ranges::any_of(bases, [&](base::NameId each) {
-    const knowledge::ClassId known = knowledge_.FindClass(each);
-    return known && knowledge_.IsSubclass(known, base);
+  if (value.kind == ValueKind::Instance) return DerivesFrom(program_, knowledge_, value.class_id(), known_class);
+  const knowledge::ClassId own = ClassOf(id), base = KnownClass(program_, knowledge_, known_class);
+  return own && base && knowledge_.IsSubclass(own, base);
+}
+
+bool DerivesFrom(const binding::Program& program, const knowledge::Knowledge& knowledge, binding::ClassId class_id, std::string_view known_class) {
+  const knowledge::ClassId wanted = KnownClass(program, knowledge, known_class);
+  return wanted && std::ranges::any_of(program.classes[class_id].external_bases, [&](base::NameId base) {
+    const knowledge::ClassId known = knowledge.FindClass(base);
+    return known && knowledge.IsSubclass(known, wanted);
   });
 }
 

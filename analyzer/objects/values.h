@@ -71,6 +71,9 @@ class Values {
   const variation::Facts& facts_;
 };
 
+// Whether a class of the project derives from a class of a library, or from one that does.
+bool DerivesFrom(const binding::Program& program, const knowledge::Knowledge& knowledge, binding::ClassId class_id, std::string_view known_class);
+
 // Two nodes of two processes, which tells the global rank from the local one; as many ranks on one node, or one a
 // node, where the user says that jobs are like that.
 traces::World SmallJob(const variation::JobShape& job);

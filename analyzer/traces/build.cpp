@@ -336,8 +336,8 @@ class Builder {
 
   TraceId Try(ir::StmtId id, const ir::Stmt& stmt) {
     TryInfo info;
-    const TraceId body = Tried(ir::BlockId{stmt.a}, &info);
-    std::vector<TraceId> parts = {body, Block(ir::BlockId{stmt.c}), Block(ir::BlockId{stmt.d})};
+    const TraceId body = Tried(ir::TriedOf(stmt), &info);
+    std::vector<TraceId> parts = {body, Block(ir::TryElseOf(stmt)), Block(ir::FinallyOf(stmt))};
     const auto& failures = state_.facts.functions[func_].failures;
     for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
       parts.push_back(Block(handler.body));

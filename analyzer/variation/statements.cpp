@@ -184,7 +184,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const bool outer_touches_data = std::exchange(touches_data_, false);
   const Axes outer_ends_axes = std::exchange(ends_axes_, Axes{});
   const size_t first_return = returns_.size();
-  EvalBlock(ir::BlockId{stmt.a});
+  EvalBlock(ir::TriedOf(stmt));
   // An iterator that holds more on one rank than on another ends there later.
   const Axes ends_axes = ends_axes_;
   ends_axes_ = ends_axes_ | outer_ends_axes;
@@ -192,8 +192,8 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
   touches_data_ = touches_data_ || outer_touches_data;
   // So is reading a file: which rank it strikes is a matter of what that finds.
-  const Axes file_axes = MayFailAlone(tables_, id_, ir::BlockId{stmt.a}, facts_.calls) ? Axes::Of(Axis::Files) : Axes{};
-  if (env_.reachable) EvalBlock(ir::BlockId{stmt.c});
+  const Axes file_axes = MayFailAlone(tables_, id_, ir::TriedOf(stmt), facts_.calls) ? Axes::Of(Axis::Files) : Axes{};
+  if (env_.reachable) EvalBlock(ir::TryElseOf(stmt));
   Env result = env_;
   const size_t end_of_returns = returns_.size();
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
@@ -225,7 +225,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   }
   env_ = std::move(result);
   const bool reachable = std::exchange(env_.reachable, true);
-  EvalBlock(ir::BlockId{stmt.d});
+  EvalBlock(ir::FinallyOf(stmt));
   env_.reachable = env_.reachable && reachable;
 }
 

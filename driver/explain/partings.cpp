@@ -230,7 +230,7 @@ class Search {
         if (module()[part].begin > at_.offset) ExitsOf(part, {}, same_function, false, 0);
       }
     }
-    if (stmt.kind != StmtKind::Try || BlockId{stmt.a} != step.block) return;
+    if (stmt.kind != StmtKind::Try || ir::TriedOf(stmt) != step.block) return;
     for (const ir::Handler& handler : ir::HandlersOf(module(), stmt)) Handler({step.stmt, handler.body}, false);
   }
 

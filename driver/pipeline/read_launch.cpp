@@ -74,16 +74,18 @@ class Reader {
  private:
   // Rules ask which PyTorch it is only of some jobs, and of loaders with workers.
   bool AsksForVersions() const {
-    for (uint32_t i = 0; i < parsed_.files.size(); ++i) {
-      if (parsed_.files[source::FileId{i}].text.find("num_workers") != std::string::npos) return true;
-    }
     const launch::VariableNames& names = launches_.tables.variable_names();
-    return std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& file) {
+    const bool is_of_job = std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& file) {
       return std::ranges::any_of(file.jobs, [&](const launch::Job& job) {
         const bool is_set = std::ranges::any_of(job.environment, [&](const launch::Setting& setting) { return names.FamilyOf(setting.name) != nullptr; });
         return is_set || job.Find("torch.distributed.launch") != nullptr;
       });
     });
+    // The texts last: there are many.
+    for (uint32_t i = 0; !is_of_job && i < parsed_.files.size(); ++i) {
+      if (parsed_.files[source::FileId{i}].text.find("num_workers") != std::string::npos) return true;
+    }
+    return is_of_job;
   }
   void ReadPins() {
     for (const std::string& path : scan_.files.requirements) {

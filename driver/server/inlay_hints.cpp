@@ -66,10 +66,10 @@ class HintWriter {
         AddBlock(ir::BodyOf(stmt), ranks);
         break;
       case ir::StmtKind::Try:
-        AddBlock(ir::BlockId{stmt.a}, ranks);
+        AddBlock(ir::TriedOf(stmt), ranks);
         for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) AddBlock(handler.body, ranks);
-        AddBlock(ir::BlockId{stmt.c}, ranks);
-        AddBlock(ir::BlockId{stmt.d}, ranks);
+        AddBlock(ir::TryElseOf(stmt), ranks);
+        AddBlock(ir::FinallyOf(stmt), ranks);
         break;
       default:
         break;

@@ -180,9 +180,9 @@ class Follower {
   }
 
   void FollowTry(const ir::Stmt& stmt, int depth) {
-    Follow(ir::BlockId{stmt.a}, depth + 1);
+    Follow(ir::TriedOf(stmt), depth + 1);
     for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) FollowUncertain(handler.body, depth);
-    for (const ir::BlockId block : {ir::BlockId{stmt.c}, ir::BlockId{stmt.d}}) {
+    for (const ir::BlockId block : {ir::TryElseOf(stmt), ir::FinallyOf(stmt)}) {
       if (block) Follow(block, depth + 1);
     }
   }

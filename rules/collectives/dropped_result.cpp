@@ -33,8 +33,7 @@ bool IsDropped(const Context& context, const KnownCall& call) {
 
 // What one rank hands to all it has itself: a part of the ranks that comes here alone may be that one.
 bool IsOnItsRoot(const Context& context, const KnownCall& call) {
-  const traces::World world = objects::SmallJob(context.facts.job);
-  return call.entry->operation.root_param && context.reach.Ranks({call.function, call.expr}, world) != traces::RankSet::All(world.size());
+  return call.entry->operation.root_param && !AreAllRanksAt(context, {call.function, call.expr});
 }
 
 void CheckDroppedResult(const Context& context, FindingSink& sink) {

@@ -115,7 +115,7 @@ class QuietExits {
     if (!stmt || module[stmt].kind != ir::StmtKind::Try) return;
     const auto handlers = ir::HandlersOf(module, module[stmt]);
     const auto handler = std::ranges::find(handlers, tree.BlockOf(exits), &ir::Handler::body);
-    if (handler == handlers.end() || !ReadsOwnFile(call.function, ir::BlockId{module[stmt].a})) return;
+    if (handler == handlers.end() || !ReadsOwnFile(call.function, ir::TriedOf(module[stmt]))) return;
     if (!CommunicatesBehind(module_id, stmt)) return;
     Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Likely, {call.function, call.expr},
                                 {"a rank that cannot read its file exits with status 0: the launcher does not stop the "

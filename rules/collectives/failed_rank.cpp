@@ -36,9 +36,9 @@ class FailedRanks {
  private:
   void Visit(ir::ModuleId module_id, ir::StmtId stmt) {
     const FuncId function = context_.index.FunctionOf(module_id, stmt);
-    if (!function || !Trains(module_id, ir::BlockId{context_.program.modules[module_id][stmt].a}) || !IsRunByAll(function)) return;
+    if (!function || !Trains(module_id, ir::TriedOf(context_.program.modules[module_id][stmt])) || !IsRunByAll(function)) return;
     const ir::Module& module = context_.program.modules[module_id];
-    if (const std::optional<ir::StmtId> waits = WaitsIn(module_id, ir::BlockId{module[stmt].d})) return ReportWait(module_id, *waits);
+    if (const std::optional<ir::StmtId> waits = WaitsIn(module_id, ir::FinallyOf(module[stmt]))) return ReportWait(module_id, *waits);
     if (!IsRunOnce(function, module_id, stmt)) return;
     for (const ir::Handler& handler : ir::HandlersOf(module, module[stmt])) {
       if (CatchesAll(module, handler) && EndsQuietly(function, stmt, handler)) return ReportEnd(function, stmt, handler);

@@ -83,10 +83,10 @@ class GroupWalk {
         return once | around;
       }
       case ir::StmtKind::Try: {
-        const Depths body = Block(ir::BlockId{stmt.a}, depths);
+        const Depths body = Block(ir::TriedOf(stmt), depths);
         Depths after = body;
         for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) after = after | Block(handler.body, body | depths);
-        return Block(ir::BlockId{stmt.d}, after);
+        return Block(ir::FinallyOf(stmt), after);
       }
       case ir::StmtKind::Return:
         depths = Expr(ir::ValueOf(stmt), depths);

@@ -11,18 +11,11 @@ using objects::Site;
 using variation::ValueId;
 using variation::ValueKind;
 
-namespace {
-
-constexpr std::string_view kFit = "lightning.pytorch.Trainer.fit";
-constexpr std::string_view kModule = "lightning.pytorch.LightningModule";
-
-}  // namespace
-
 LightningRuns::LightningRuns(const Context& context)
     : context_(context), trainers_(context.program, context.knowledge, context.facts, context.index, context.settings) {
   ProgramCalls calls(context);
   for (const KnownCall& run : objects::FindLightningCalls(context.program, context.index).runs) {
-    if (context.program.text(run.entry->name) != kFit) continue;
+    if (context.program.text(run.entry->name) != objects::kLightningFit) continue;
     const ir::ModuleId module = context.program.funcs[run.function].module;
     const auto makes = [&](const objects::LightningTrainer& trainer) {
       return calls.IsOneProgram(module, context.program.funcs[trainer.function].module) && MayHaveRanks(trainer);
@@ -83,15 +76,8 @@ bool LightningRuns::IsStep(objects::FuncId function, const KnownCall& fit) const
   if (!owner || context_.program.text(context_.program.function(function).name) != "training_step") return false;
   if (KnowsModule(fit)) return Trains(fit, owner);
   if (objects::IsTestFile(context_.program, context_.program.funcs[function].module)) return false;
-  const base::NameId name = context_.program.names->Find(kModule);
-  const knowledge::ClassId module = name ? context_.knowledge.FindClass(name) : knowledge::ClassId();
-  const bool is_module = module && std::ranges::any_of(context_.program.classes[owner].mro, [&](binding::ClassId each) {
-    return std::ranges::any_of(context_.program.classes[each].external_bases, [&](base::NameId base) {
-      const knowledge::ClassId known = context_.knowledge.FindClass(base);
-      return known && context_.knowledge.IsSubclass(known, module);
-    });
-  });
-  return is_module && std::ranges::none_of(fits_, [&](const KnownCall& other) { return Trains(other, owner); });
+  return objects::DerivesFrom(context_.program, context_.knowledge, owner, objects::kLightningModule) &&
+         std::ranges::none_of(fits_, [&](const KnownCall& other) { return Trains(other, owner); });
 }
 
 }  // namespace allranks::rules

@@ -120,7 +120,7 @@ class Loaders {
   // `trainer.fit(model, loader)`
   bool IsFitted(FuncId function, ValueId loader) const {
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      if (call.function != function || context_.program.text(call.entry->name) != "lightning.pytorch.Trainer.fit") return false;
+      if (call.function != function || context_.program.text(call.entry->name) != objects::kLightningFit) return false;
       const ValueId given = context_.index.Arg(call, "train_dataloaders");
       const std::vector<ValueId> leaves = given ? context_.values.Leaves(given) : std::vector<ValueId>();
       return std::ranges::count(leaves, loader) > 0;

@@ -498,9 +498,7 @@ class OwnOrders {
 
   void ReportDealt(const KnownCall& shuffle, const Dealt& dealt, const DrawText& text = kOwnOrder) {
     const Site site{shuffle.function, shuffle.expr};
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    const bool is_on_all = runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) &&
-                           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+    const bool is_on_all = runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) && AreAllRanksAt(context_, site);
     if (!is_on_all || !reported_.insert(shuffle.function.index).second) return;
     Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, site, {text.message, {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {text.label, {}});

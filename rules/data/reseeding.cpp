@@ -17,7 +17,7 @@ class Reseeding {
   void Run() {
     for (const SeedPlace& place : places_) {
       const ir::StmtId loop = TrainingLoopAround(place);
-      if (!loop || CountsRanks(context_, place.seed) || !IsOnAllRanks(place) || IsSeededByRankIn(place, loop)) continue;
+      if (!loop || CountsRanks(context_, place.seed) || !AreAllRanksAt(context_, place.site) || IsSeededByRankIn(place, loop)) continue;
       const SeedPlace* first = SeededByRankBefore(place, loop);
       if (first != nullptr && !RestoresState(place.site.function)) Report(place, *first);
     }
@@ -29,11 +29,6 @@ class Reseeding {
     const std::vector<ir::StmtId> loops = context_.index.LoopsAround(place.site);
     const auto loop = std::ranges::find_if(loops, [&](ir::StmtId each) { return context_.training.Trains(module, each); });
     return loop == loops.end() ? ir::StmtId::None() : *loop;
-  }
-
-  bool IsOnAllRanks(const SeedPlace& place) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    return context_.reach.Ranks(place.site, world) == traces::RankSet::All(world.size());
   }
 
   bool IsIn(const SeedPlace& place, ir::StmtId loop) const {

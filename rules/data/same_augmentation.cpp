@@ -119,23 +119,18 @@ class EqualWorkers {
     return makes ? owner : binding::ClassId::None();
   }
 
-  // One number on all ranks, as far as can be seen.
   bool IsAlike(const SeedPlace& place) {
     const KnownCall* call = context_.index.KnownCallAt(place.site);
     if (call != nullptr && IsGiven(context_.index.Arg(*call, "workers"))) return false;
     if (call != nullptr && context_.index.Arg(*call, "device_specific")) return false;
-    const bool varies = context_.values.AnyPart(place.seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
-    return !varies && !CountsRanks(context_, place.seed) && !stored_.DiffersByRank(ModuleOf(place.site), place.seed);
+    return stored_.IsAlike(ModuleOf(place.site), place.seed);
   }
 
   bool IsGiven(ValueId option) const { return option && !context_.values.IsFalse(option); }
 
-
   bool IsRunByAll(const Site& site) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
     if (runs_.IsRunByStarted(site)) return true;
-    return runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) &&
-           context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+    return runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) && AreAllRanksAt(context_, site);
   }
 
   // Some other place of the program gives each rank its own seed.

@@ -25,18 +25,13 @@ class SameGenerators {
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
-      if (call.entry->Has(knowledge::Role::SeedGenerator) && IsAlike(call)) Visit({call.function, call.expr});
+      if (!call.entry->Has(knowledge::Role::SeedGenerator)) continue;
+      const ValueId seed = context_.index.Arg(call, "seed");
+      if (seed && stored_.IsAlike(ModuleOf(call.function), seed)) Visit({call.function, call.expr});
     }
   }
 
  private:
-  bool IsAlike(const KnownCall& call) {
-    const ValueId seed = context_.index.Arg(call, "seed");
-    if (!seed || CountsRanks(context_, seed)) return false;
-    const bool varies = context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty(); });
-    return !varies && !stored_.DiffersByRank(ModuleOf(call.function), seed);
-  }
-
   void Visit(const Site& seeding) {
     const base::NameId name = NameOf(seeding);
     if (!name || !context_.index.LoopsAround(seeding).empty() || !IsRunByAll(seeding)) return;
@@ -72,10 +67,7 @@ class SameGenerators {
     return !orders && module[call.expr].begin >= module[seeding.expr].end;
   }
 
-  bool IsRunByAll(const Site& site) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    return runs_.IsRunByRanks(site) && context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
-  }
+  bool IsRunByAll(const Site& site) const { return runs_.IsRunByRanks(site) && AreAllRanksAt(context_, site); }
 
   // What the nearest loop over a share of this rank goes over.
   std::optional<Site> DealtOutAround(const Site& site) const {

@@ -69,14 +69,11 @@ class SameNoise {
     return false;
   }
 
-  // One number on all ranks, as far as can be seen: callers' arguments included.
   bool IsAlike(const SeedPlace& place) {
     const KnownCall* call = context_.index.KnownCallAt(place.helper);
     const bool is_by_device = call != nullptr && context_.index.Arg(*call, "device_specific");
-    return !is_by_device && !context_.values.IsNone(place.seed) && !VariesByRank(place.seed) &&
-           !stored_.DiffersByRank(ModuleOf(place.site), place.seed);
+    return !is_by_device && !context_.values.IsNone(place.seed) && !VariesByRank(place.seed) && stored_.IsAlike(ModuleOf(place.site), place.seed);
   }
-
 
   bool VariesByRank(ValueId seed) const {
     return context_.values.AnyPart(seed, [&](ValueId part) { return !context_.facts.values_store[part].axes.empty() || SpeaksOfRanks(part); });
@@ -92,9 +89,7 @@ class SameNoise {
   }
 
   bool IsRunByAll(const Site& site) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    if (runs_.IsRunByStarted(site)) return true;
-    return runs_.IsRunByRanks(site) && context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+    return runs_.IsRunByStarted(site) || (runs_.IsRunByRanks(site) && AreAllRanksAt(context_, site));
   }
 
   // Not from a generator of its own.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/ir/walk.h"
 #include "analyzer/objects/job_runs.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -38,17 +39,12 @@ class SharedState {
     const ir::Module& module = context_.program.modules[module_id];
     const ValueId value = context_.facts.value(module_id, state);
     if (value && CountsRanks(context_, value)) return false;
-    const auto mentions = [&](base::NameId name) {
-      return std::ranges::any_of(context_.index.ExprsBeginningIn(module_id, module[state].begin, module[state].end), [&](ir::ExprId part) {
-        return module[part].kind == ir::ExprKind::Name && ir::NameOf(module[part]) == name;
-      });
-    };
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& load) {
       if (load.function != function || !(load.entry->Has(knowledge::Role::LoadTensors) || load.entry->Has(knowledge::Role::ReadFile))) return false;
       const ir::StmtId stmt = context_.index.StatementOf({function, load.expr});
       if (!stmt || module[stmt].kind != ir::StmtKind::Assign || std::ranges::any_of(load.args, [&](ValueId arg) { return arg && CountsRanks(context_, arg); })) return false;
       for (const ir::ExprId target : ir::TargetsOf(module, module[stmt])) {
-        if (module[target].kind == ir::ExprKind::Name && mentions(ir::NameOf(module[target]))) return true;
+        if (module[target].kind == ir::ExprKind::Name && ir::Mentions(module, state, ir::NameOf(module[target]))) return true;
       }
       return false;
     });
@@ -63,10 +59,7 @@ class SharedState {
     Report(site, {saved->function, saved->expr});
   }
 
-  bool IsRunByAll(const Site& site) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    return runs_.IsRunByRanks(site) && context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
-  }
+  bool IsRunByAll(const Site& site) const { return runs_.IsRunByRanks(site) && AreAllRanksAt(context_, site); }
 
   bool IsOfSomeRanks(const KnownCall& call) const {
     const traces::World world = objects::SmallJob(context_.facts.job);

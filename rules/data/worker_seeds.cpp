@@ -85,9 +85,7 @@ bool WorkerSeeds::IsOneNumber(ValueId seed, FuncId function, int depth) const {
 
 bool WorkerSeeds::KeepsNumPy(ir::ModuleId module) const {
   constexpr launch::Version kSeedsNumPy{1, 9};
-  const std::string& path = context_.program.infos[module].path;
-  const auto is_before = [&](const std::optional<launch::Version>& torch) { return torch && *torch < kSeedsNumPy; };
-  return is_before(context_.launches.pins.NewestFor(path)) || is_before(context_.launches.pins.NamedFor(path));
+  return context_.launches.pins.AreOlderThan(context_.program.infos[module].path, kSeedsNumPy);
 }
 
 bool WorkerSeeds::ReachesDraw(const Site& seed, WorkerSeed kind, std::string_view draw) const {

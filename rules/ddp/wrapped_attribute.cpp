@@ -110,9 +110,8 @@ class Attributes {
   // Methods and fields of module classes of the project, and names that get a value from outside: `model.epoch = 1`.
   void NoteMembers() {
     for (uint32_t c = 0; c < context_.program.classes.size(); ++c) {
-      const binding::ClassInfo& info = context_.program.classes[binding::ClassId{c}];
-      if (!IsModuleClass(info)) continue;
-      for (const auto& [name, method] : info.methods) members_.insert(name);
+      if (!objects::DerivesFrom(context_.program, context_.knowledge, binding::ClassId{c}, "torch.nn.Module")) continue;
+      for (const auto& [name, method] : context_.program.classes[binding::ClassId{c}].methods) members_.insert(name);
       AddFields(binding::ClassId{c});
     }
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
@@ -124,14 +123,6 @@ class Attributes {
         }
       }
     }
-  }
-
-  bool IsModuleClass(const binding::ClassInfo& info) const {
-    const knowledge::ClassId module_class = context_.knowledge.FindClass(context_.program.names->Find("torch.nn.Module"));
-    return module_class && std::ranges::any_of(info.external_bases, [&](base::NameId base) {
-      const knowledge::ClassId known = context_.knowledge.FindClass(base);
-      return known && context_.knowledge.IsSubclass(known, module_class);
-    });
   }
 
   void AddFields(binding::ClassId class_id) {

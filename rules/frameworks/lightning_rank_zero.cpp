@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/lightning_calls.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/source_edits.h"
@@ -78,7 +79,7 @@ void VisitHook(const Context& context, FuncId function, FindingSink& sink) {
 
 void CheckLightningRankZero(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
-    if (context.program.text(call.entry->name) == "lightning.pytorch.LightningModule.log") VisitLog(context, call, sink);
+    if (context.program.text(call.entry->name) == objects::kLightningLog) VisitLog(context, call, sink);
   }
   for (uint32_t f = 0; f < context.program.funcs.size(); ++f) {
     if (!context.facts.functions[FuncId{f}].decorators.empty()) VisitHook(context, FuncId{f}, sink);

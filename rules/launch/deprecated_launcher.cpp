@@ -49,8 +49,7 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
 // The project is run with a PyTorch before 2.0, which hands the argument over by its old name.
 bool IsOfOldRelease(const LaunchContext& context, const LaunchFile& file) {
   constexpr launch::Version kRenamed{2, 0};
-  const auto is_before = [&](const std::optional<launch::Version>& torch) { return torch && *torch < kRenamed; };
-  return is_before(context.launches.pins.NewestFor(file.path)) || is_before(context.launches.pins.NamedFor(file.path));
+  return context.launches.pins.AreOlderThan(file.path, kRenamed);
 }
 
 bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {

@@ -121,8 +121,7 @@ class Downloads {
     Finding finding = FindingAt(context_, kAR810, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, site, {"every rank downloads into the same folder, or unpacks there: on the first run, a rank "
                                        "may read what another is still writing", {}});
     if (IsLeftToUser(call)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
-    if (modes_.AreMeantAt({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
-    if (modes_.IsLeftOut({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
+    findings::Assume(finding, modes_.AssumedAt({&site, 1}));
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};

@@ -234,13 +234,12 @@ class Writers {
   bool IsOnSeveralNodes(const FileUse& use) const { return context_.facts.job.nodes > 1 || context_.launch.IsOnSeveralNodes(FileOf(use)); }
 
   findings::Assumptions AssumedOf(const FileUse& use, bool all, bool has_guard) const {
-    findings::Assumptions assumed;
+    findings::Assumptions assumed = modes_.AssumedAt(use.way);
     if (!all && (!has_guard || !IsOnSeveralNodes(use))) assumed.Add(findings::Assumption::SeveralNodes);
     if (paths_.HoldsItem(use)) assumed.Add(findings::Assumption::ItemsShared);
     const auto is_habit = [](const knowledge::LaunchSign& sign) { return sign.run_by == knowledge::RunBy::OneProcess && !sign.keyword; };
     const bool is_export = std::ranges::any_of(context_.knowledge.LaunchSigns(use.call->entry->name), is_habit);
-    if (is_export || modes_.AreMeantAt(use.way) || modes_.IsLaunchUnseen(FileOf(use))) assumed.Add(findings::Assumption::OwnJob);
-    if (modes_.IsLeftOut(use.way)) assumed.Add(findings::Assumption::OptionSet);
+    if (is_export || context_.launch.IsNeverOnRanks(FileOf(use))) assumed.Add(findings::Assumption::OwnJob);
     return assumed;
   }
 

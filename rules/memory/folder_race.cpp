@@ -76,8 +76,7 @@ class FolderRaces {
                                  {NounOf(use, is_asked)}});
     if (!is_on_all && !IsOnSeveralNodes(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralNodes));
     if (context_.program.text(use.call->entry->name).starts_with('*')) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ByNameOnly));
-    if (modes_.AreMeantAt(use.way)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
-    if (modes_.IsLeftOut(use.way)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
+    findings::Assume(finding, modes_.AssumedAt(use.way));
     if (paths_.HoldsItem(use)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ItemsShared));
     AddLabel(finding, finding.span, LabelRole::Primary, {"`FileExistsError` on a rank that comes later", {}});
     finding.help = {TakesExistOk(*use.call) ? "pass `exist_ok=True`, or make it on rank 0 and let the others wait"

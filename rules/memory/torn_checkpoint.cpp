@@ -77,14 +77,13 @@ class Checkpoints {
 
   // `torch.save([epoch], path)`: a record beside the checkpoint, which is written in no time.
   bool IsFewNumbers(const FileUse& write) const {
-    const auto is_number = [&](variation::ValueId part) {
+    const auto is_trained = [&](variation::ValueId part) {
       const variation::Value& node = context_.values[part];
-      return node.kind != variation::ValueKind::Object && node.kind != variation::ValueKind::Instance && !IsState(part);
+      return node.kind == variation::ValueKind::Object || node.kind == variation::ValueKind::Instance || IsState(part);
     };
     return std::ranges::any_of(write.call->args, [&](variation::ValueId arg) {
       const variation::ValueId saved = Passed(arg, write.frame);
-      if (!saved || context_.values[saved].kind != variation::ValueKind::Tuple) return false;
-      return !context_.values.AnyPart(saved, [&](variation::ValueId part) { return !is_number(part); });
+      return saved && context_.values[saved].kind == variation::ValueKind::Tuple && !context_.values.AnyPart(saved, is_trained);
     });
   }
 

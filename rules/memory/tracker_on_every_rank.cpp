@@ -52,14 +52,13 @@ class Trackers {
 
   // All open it: whether all put something into it, or some of the ranks alone. None: no use of it is seen.
   std::optional<bool> IsUsedByAll(const Site& opened) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
     const variation::ValueId tracker = context_.facts.value(context_.program.funcs[opened.function].module, opened.expr);
     bool is_used = false;
     for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
       for (const auto& [expr, fact] : context_.facts.functions[binding::FuncId{f}].calls) {
         const Site use{binding::FuncId{f}, expr};
         if (!IsMethodOf(tracker, use)) continue;
-        if (context_.reach.Ranks(use, world) == traces::RankSet::All(world.size())) return true;
+        if (AreAllRanksAt(context_, use)) return true;
         is_used = true;
       }
     }

@@ -45,11 +45,6 @@ class Files {
     return IsFirstOnly(context_.reach.Ranks(site, world), world);
   }
 
-  bool IsOnAllRanks(const Site& site) const {
-    const traces::World world = objects::SmallJob(context_.facts.job);
-    return context_.reach.Ranks(site, world) == traces::RankSet::All(world.size());
-  }
-
   // `if rank == 0: torch.save(x, path)`, then `torch.load(path)` on all ranks, each perhaps in a helper.
   void VisitWrite(const FileUse& write) {
     if (!write.is_once && !IsFirstOnly(RanksOf(write), world_)) return;
@@ -209,7 +204,7 @@ class Files {
       if (!download || !context_.values.IsTrue(context_.facts.value(module_id, download)) || !IsOnFirstRankOnly(site)) continue;
       for (const auto& [other, other_fact] : calls) {
         const Site reading{function, other};
-        if (other == expr || module[other].kind != ir::ExprKind::Call || !IsOnAllRanks(reading)) continue;
+        if (other == expr || module[other].kind != ir::ExprKind::Call || !AreAllRanksAt(context_, reading)) continue;
         if (!IsSameText({function, ir::CalleeOf(module[expr])}, {function, ir::CalleeOf(module[other])})) continue;
         if (!IsAfter(site, reading) || IsFenced(site, reading)) continue;
         Report(site, site, reading,

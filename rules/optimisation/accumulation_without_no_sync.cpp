@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "rules/wrapping.h"
+#include "analyzer/objects/lightning_calls.h"
 #include "rules/finding_parts.h"
 #include "rules/optimisation/accumulation.h"
 #include "rules/optimisation/late_no_sync.h"
 #include "rules/program_calls.h"
+#include "rules/wrapping.h"
 
 namespace allranks::rules {
 namespace {
@@ -14,7 +15,6 @@ using objects::AccumulationWindow;
 
 constexpr std::string_view kAR403 = "AR403";
 constexpr std::string_view kManualBackward = "manual_backward";
-constexpr std::string_view kTrainer = "lightning.pytorch.Trainer.__init__";
 
 // What decides when gradients are reduced: DDP's own, FSDP's, those of frameworks.
 constexpr std::string_view kControls[] = {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "no_backward_sync",
@@ -103,7 +103,7 @@ bool IsLeftToEngine(const Context& context, const objects::Site& backward, ir::E
   if (module[callee].kind != ir::ExprKind::Attribute || context.program.text(ir::AttrOf(module[callee])) != kManualBackward) return false;
   ProgramCalls calls(context);
   return calls.FindIf(context.program.funcs[backward.function].module, [&](const objects::KnownCall& call) {
-    return context.program.text(call.entry->name) == kTrainer && IsOfDeepSpeed(context, call);
+    return context.program.text(call.entry->name) == objects::kLightningTrainerInit && IsOfDeepSpeed(context, call);
   }) != nullptr;
 }
 

@@ -18,7 +18,6 @@ using objects::Site;
 using variation::ValueId;
 
 constexpr std::string_view kAR405 = "AR405";
-constexpr std::string_view kLog = "lightning.pytorch.LightningModule.log";
 // Where Lightning evaluates, by the names that a module gives its overrides.
 constexpr std::string_view kEvaluationHooks[] = {"validation_step", "test_step", "validation_epoch_end", "test_epoch_end",
                                                  "on_validation_epoch_end", "on_test_epoch_end"};
@@ -33,7 +32,7 @@ class Metrics {
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
       const std::string_view name = context_.program.text(call.entry->name);
-      if (name == kLog) VisitLog(call, "value");
+      if (name == objects::kLightningLog) VisitLog(call, "value");
       if (name == "lightning.pytorch.LightningModule.log_dict") VisitLog(call, "dictionary");
     }
     for (const objects::ShareUse& use : results_.uses()) {
@@ -79,7 +78,7 @@ class Metrics {
   bool IsCountedInFields(const Site& value) const {
     const auto is_log = [&](ir::ExprId call) {
       const KnownCall* known = context_.index.KnownCallAt({value.function, call});
-      return known != nullptr && context_.program.text(known->entry->name).starts_with(kLog);
+      return known != nullptr && context_.program.text(known->entry->name).starts_with(objects::kLightningLog);
     };
     if (!std::ranges::all_of(results_.CombinationsIn(value.function), is_log)) return false;
     const std::vector<ir::ExprId> reads = ReadsOfCountedFields(context_, value.function);
