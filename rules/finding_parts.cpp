@@ -27,7 +27,6 @@ Finding FindingOfAnyProcess(const Context& context, std::string_view code, Sever
                   .message = std::move(message),
                   .labels = {},
                   .help = {},
-                  .flight_recorder = {},
                   .function = context.program.FunctionName(site.function),
                   .witness = {},
                   .fixes = {}};

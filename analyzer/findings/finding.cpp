@@ -22,6 +22,17 @@ std::string_view ToString(Confidence confidence) {
   return "certain";
 }
 
+std::string_view ToString(FlightRecord record) {
+  switch (record) {
+    case FlightRecord::None: return "";
+    case FlightRecord::TypeMismatch: return "collective type mismatch";
+    case FlightRecord::MissingRanks: return "missing ranks";
+    case FlightRecord::SizeMismatch: return "size or syntax mismatch";
+    case FlightRecord::DtypeMismatch: return "dtype mismatch";
+  }
+  return "";
+}
+
 void Assume(Finding& finding, Assumptions assumptions) {
   finding.assumptions.Add(assumptions);
   finding.confidence = std::min(finding.confidence, ConfidenceOf(finding.assumptions));

@@ -53,6 +53,12 @@ struct Fix {
   std::vector<Edit> edits;  // sorted, disjoint
 };
 
+// The category under which PyTorch's Flight Recorder reports a defect at run time. None: nothing names it there.
+enum class FlightRecord : uint8_t { None, TypeMismatch, MissingRanks, SizeMismatch, DtypeMismatch };
+
+// As the recorder says it: "collective type mismatch". Empty for None.
+std::string_view ToString(FlightRecord record);
+
 struct Finding {
   std::string_view code;    // "AR101"
   Severity severity = Severity::Error;
@@ -62,7 +68,7 @@ struct Finding {
   Text message;
   std::vector<Label> labels;  // in reading order
   Text help;                  // how to fix it; empty format: none
-  std::string flight_recorder;  // the category under which PyTorch's Flight Recorder reports it at run time
+  FlightRecord flight_record = FlightRecord::None;
   std::string function;       // the enclosing function, for people and fingerprints: "Trainer.save"
   uint64_t function_code = 0; // what that function does, by its IR: equal for copies of it; 0: not code
   std::string fingerprint;    // stays the same between runs and when lines move; 16 hexadecimal digits

@@ -22,6 +22,11 @@ TEST(RenderTest, HolesTakeArgumentsInOrder) {
   EXPECT_EQ(Render({"`{}` under `{}`", {"barrier", "rank == 0"}}), "`barrier` under `rank == 0`");
 }
 
+TEST(FlightRecordTest, SaidAsTheRecorderSaysIt) {
+  EXPECT_EQ(ToString(FlightRecord::MissingRanks), "missing ranks");
+  EXPECT_EQ(ToString(FlightRecord::None), "");
+}
+
 TEST(RenderTest, ArgumentsAreNotReadAsFormats) { EXPECT_EQ(Render({"{} and {}", {"{}", "b"}}), "{} and b"); }
 
 TEST(RenderTest, TooManyAndTooFewArgumentsLoseNothing) {

@@ -136,7 +136,7 @@ struct Operation {
   NameId ranks_param;             // how many ranks take part; a number that the code fixes leaves open which of the job's ranks they are
   NameId only_if_param;           // issues only if this argument is true (`log(..., sync_dist=True)`)
   NameId local_if_param;          // creates a group on members only if true (`use_local_synchronization`)
-  NameId strategies;              // the operation is there only under these ("FSDP or DeepSpeed ZeRO-3"); none: always
+  std::vector<NameId> strategies; // the operation is there only under one of these ("FSDP", "DeepSpeed ZeRO-3"); none: always
   bool is_kept = false;           // a group that is created by the first call of this name, and found by later ones
   bool as_context = false;        // issued by entering and leaving it as a context manager (main_process_first)
 };

@@ -417,7 +417,7 @@ class Loader {
                  .ranks_param = param("ranks"),
                  .only_if_param = ReadOnlyIf(table, entry),
                  .local_if_param = param("local_if"),
-                 .strategies = ReadName(table, "strategies"),
+                 .strategies = ReadAlternatives(table, "strategies"),
                  .is_kept = table.Flag("kept"),
                  .as_context = table.Flag("context")};
     entry.has_operation = operation.kind.has_value();
@@ -684,6 +684,20 @@ class Loader {
   NameId ReadName(TableReader& table, std::string_view key) {
     const std::string_view text = table.Text(key);
     return text.empty() ? NameId::None() : names_.Intern(text);
+  }
+
+  // "FSDP, DeepSpeed ZeRO-3 or DDP with buffers": the names in it.
+  std::vector<NameId> ReadAlternatives(TableReader& table, std::string_view key) {
+    constexpr std::string_view kComma = ", ", kOr = " or ";
+    std::vector<NameId> names;
+    for (std::string_view rest = table.Text(key); !rest.empty();) {
+      const size_t comma = rest.find(kComma), either = rest.find(kOr);
+      const size_t end = std::min({comma, either, rest.size()});
+      names.push_back(names_.Intern(rest.substr(0, end)));
+      const size_t joint = end == rest.size() ? 0 : end == comma ? kComma.size() : kOr.size();
+      rest.remove_prefix(end + joint);
+    }
+    return names;
   }
 
   std::vector<NameId> ReadNameList(TableReader& table, std::string_view key) {

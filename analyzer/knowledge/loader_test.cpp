@@ -50,7 +50,7 @@ tensor = "tensor"
 reduce_op = "op"
 async = "background"
 only_if = "wanted"
-strategies = "FSDP"
+strategies = "FSDP, DeepSpeed ZeRO-3 or DDP with buffers"
 fixed_shape = true
 makes_uniform = ["tensor", "return"]
 on_root_only = true
@@ -68,6 +68,7 @@ mark = "ragged"
   EXPECT_EQ(entry.operation.root_param, Name("root"));
   EXPECT_TRUE(entry.operation.root_is_group_rank);
   EXPECT_EQ(entry.operation.only_if_param, Name("wanted"));
+  EXPECT_THAT(entry.operation.strategies, ElementsAre(Name("FSDP"), Name("DeepSpeed ZeRO-3"), Name("DDP with buffers")));
   EXPECT_TRUE(entry.operation.fixed_shape);
   EXPECT_THAT(entry.makes_uniform, ElementsAre(Name("tensor"), Name("return")));
   EXPECT_TRUE(entry.uniform_on_root_only);

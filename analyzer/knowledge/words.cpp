@@ -29,6 +29,15 @@ std::string WordsOfCall(std::string_view name, std::string_view kind, OpClass op
   return std::string(is_of_any_object ? name.substr(name.find('.') + 1) : name);
 }
 
+std::string WordsOfAlternatives(std::span<const NameId> names, const base::Interner& interner) {
+  std::string words;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) words += i + 1 == names.size() ? " or " : ", ";
+    words += interner.View(names[i]);
+  }
+  return words;
+}
+
 std::string AsCode(std::string_view words) {
   // "backward of `model`" has its own backticks.
   const bool is_name = words.find_first_of(" `") == std::string_view::npos;

@@ -2,6 +2,7 @@
 // `@gradient_synced.backward`.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ bool IsOwnName(std::string_view name);
 std::string WordsOfKind(std::string_view kind, OpClass op_class);
 // "torch.distributed.barrier", "backward of a wrapped model"; `kind` and `op_class` of the operation that it issues.
 std::string WordsOfCall(std::string_view name, std::string_view kind, OpClass op_class);
+// "FSDP, DeepSpeed ZeRO-3 or DDP with buffers"
+std::string WordsOfAlternatives(std::span<const NameId> names, const base::Interner& interner);
 // A name in backticks; words, as they are.
 std::string AsCode(std::string_view words);
 

@@ -1,5 +1,7 @@
 #include "analyzer/knowledge/words.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace allranks::knowledge {
@@ -15,6 +17,14 @@ TEST(WordsTest, NamesOfTheKnowledgeBaseBecomeWords) {
   EXPECT_EQ(WordsOfCall("*.save", "", OpClass::Implicit), "save");
   EXPECT_EQ(WordsOfCall("a.DDP.__init__", "module_broadcast", OpClass::Implicit), "a.DDP");
   EXPECT_EQ(WordsOfCall("a.DDP.__call__", "module_forward", OpClass::Implicit), "module forward");
+}
+
+TEST(WordsTest, AlternativesAreListed) {
+  base::Interner names;
+  const NameId one = names.Intern("FSDP"), two = names.Intern("DeepSpeed"), three = names.Intern("DDP with buffers");
+  EXPECT_EQ(WordsOfAlternatives(std::vector{one}, names), "FSDP");
+  EXPECT_EQ(WordsOfAlternatives(std::vector{one, two}, names), "FSDP or DeepSpeed");
+  EXPECT_EQ(WordsOfAlternatives(std::vector{one, two, three}, names), "FSDP, DeepSpeed or DDP with buffers");
 }
 
 TEST(WordsTest, OnlyNamesAreCode) {

@@ -34,7 +34,7 @@ Meetings::Meetings(const binding::Program& program, const knowledge::Knowledge& 
     const knowledge::Operation& operation = call.entry->operation;
     if (operation.op_class == knowledge::OpClass::Init) joins_[call.function.index].push_back(call.expr);
     const bool counts = operation.op_class == knowledge::OpClass::Collective || operation.op_class == knowledge::OpClass::Implicit;
-    if (!counts || operation.strategies || operation.only_if_param) continue;
+    if (!counts || !operation.strategies.empty() || operation.only_if_param) continue;
     operations_[call.function.index].push_back(call.expr);
     add(call.function);
   }

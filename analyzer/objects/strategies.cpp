@@ -366,7 +366,8 @@ std::vector<bool> StartedScripts(const binding::Program& program, std::span<cons
 
 Strategies::Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                        const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
-                       const WrittenSettings& written) {
+                       const WrittenSettings& written)
+    : program_(&program) {
   const Reader reader(program, knowledge, facts, index, launches, written);
   const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
@@ -395,24 +396,21 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
 }
 
 // The longest name: "DeepSpeed ZeRO-3" before "DeepSpeed".
-const Strategies::Known* Strategies::Find(std::string_view named) const {
+const Strategies::Known* Strategies::Find(base::NameId named) const {
   const Known* longest = nullptr;
   for (const Known& known : known_) {
-    if (named.starts_with(known.name) && (longest == nullptr || known.name.size() > longest->name.size())) longest = &known;
+    if (program_->text(named).starts_with(known.name) && (longest == nullptr || known.name.size() > longest->name.size())) longest = &known;
   }
   return longest;
 }
 
-StrategyUse Strategies::Of(ir::ModuleId module, std::string_view named) const {
+StrategyUse Strategies::Of(ir::ModuleId module, std::span<const base::NameId> named) const {
   bool all_ruled_out = true;
-  while (!named.empty()) {
-    const size_t end = std::min(named.find(", "), named.find(" or "));
-    const Known* known = Find(named.substr(0, end));
+  for (const base::NameId each : named) {
+    const Known* known = Find(each);
     const bool is_ruled_out = known != nullptr && known->ruled_out[module.index];
     if (known == nullptr || (known->seen[module.index] && !is_ruled_out)) return StrategyUse::Seen;
     all_ruled_out = all_ruled_out && is_ruled_out;
-    if (end == std::string_view::npos) break;
-    named.remove_prefix(end + (named[end] == ',' ? 2 : 4));
   }
   return all_ruled_out ? StrategyUse::RuledOut : StrategyUse::Unseen;
 }

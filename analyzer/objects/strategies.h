@@ -32,9 +32,9 @@ class Strategies {
              const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
              const WrittenSettings& written);
 
-  // Whether a function is run under one of the strategies that an operation names: "FSDP or DeepSpeed ZeRO-3". What the
-  // knowledge base does not describe counts as seen.
-  StrategyUse Of(ir::ModuleId module, std::string_view named) const;
+  // Whether a function is run under one of the strategies that an operation names (knowledge::Operation). What the knowledge base
+  // does not describe counts as seen.
+  StrategyUse Of(ir::ModuleId module, std::span<const base::NameId> named) const;
 
  private:
   struct Known {
@@ -43,8 +43,9 @@ class Strategies {
     std::vector<bool> ruled_out;  // by ModuleId
   };
 
-  const Known* Find(std::string_view named) const;
+  const Known* Find(base::NameId named) const;
 
+  const binding::Program* program_ = nullptr;
   std::vector<Known> known_;
 };
 

@@ -45,17 +45,36 @@ enum class Detail : uint8_t {
   Buffered,         // as Order, unless the message is small enough to be buffered
 };
 
+// How a statement is written that leaves a function, a loop or the process.
+enum class ExitWord : uint8_t { Return, Break, Continue, Raise, Goto, Process };
+
+// "return", "break"; of the process: "sys.exit".
+std::string_view ToString(ExitWord word);
+
+struct Exit {
+  source::Span span;         // empty: nothing leaves
+  ExitWord word{};
+  knowledge::EntryId call;   // of a library, which ends the process; none: not a call, or one of the project
+};
+
+// On which group an operation is. Equal ones have the same name.
+struct OpGroup {
+  variation::GroupKind kind = variation::GroupKind::World;
+  knowledge::Axis axis{};    // of an AxisGroup
+  bool is_default() const { return kind == variation::GroupKind::World; }
+  friend auto operator<=>(const OpGroup&, const OpGroup&) = default;
+};
+
+// "the default group", "the tensor parallel group"
+std::string NameOf(const OpGroup& group);
+
 // Where an operation of a difference stands, and what it is.
 struct OpPlace {
   variation::FuncId function;
   ir::ExprId expr;          // the call
   source::Span span;
-  std::string name;         // as the source says it: "torch.distributed.barrier", "backward of `model`"
-  std::string kind;         // "barrier", "all_reduce"
-  std::string group;        // "the default group", "the tensor parallel group"
-  std::string strategies;   // issued only under these; empty: always
-  knowledge::OpClass op_class{};
-  bool bypasses_torch = false;  // knowledge::Entry
+  knowledge::EntryId entry; // of what is called
+  OpGroup group;
   std::vector<source::Span> call_chain;  // calls from the reported function to the operation, outermost first
 };
 
@@ -67,14 +86,13 @@ struct Difference {
   OpPlace culprit;                 // what one side issues and the other lacks or has differently
   bool has_victim = false;
   OpPlace victim;                  // what the other side issues next on those groups
-  std::string strategies;          // it shows only under these; empty: whatever the strategy
+  std::vector<base::NameId> strategies;  // it shows only under these; empty: whatever the strategy
   source::Span condition;          // the test, loop head or handler that parts them; empty if none
   ir::ExprId condition_expr;       // in `condition_function`
   variation::FuncId condition_function;
-  std::string condition_text;      // "rank == 0", as a predicate where known
+  variation::ValueId condition_value;  // a predicate of the rank (`rank == 0`); none: it merely varies
   knowledge::Axes axes;            // along which the condition varies
-  source::Span exit;               // EarlyExit: the statement that leaves
-  std::string exit_kind;           // "return", "break", "continue", "sys.exit"
+  Exit exit;                       // what skips the operation, if anything does
   bool is_own = false;             // each rank decides for itself: which ranks do what is not known
   World world;                     // on which it shows
   RankSet reached;                 // the ranks that issue the culprit
@@ -82,6 +100,9 @@ struct Difference {
   Detail detail{};
   witness::Witness witness;
 };
+
+// Whether both are issued by calls of the same kind: "barrier", "all_reduce".
+bool AreOfOneKind(const knowledge::Knowledge& knowledge, const OpPlace& a, const OpPlace& b);
 
 // "rank 0", "all other ranks", "some ranks": those that issue the culprit, and those that do not.
 std::string NameOfReached(const Difference& difference);

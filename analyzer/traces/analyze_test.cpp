@@ -25,5 +25,18 @@ TEST(KeepInnermostTest, AnotherConditionIsAnotherDefect) {
   EXPECT_EQ(KeepInnermost({Of(1, 2, 3), Of(6, 2, 3)}).size(), 2u);
 }
 
+TEST(DifferenceWordsTest, GroupsOfOneNameAreEqual) {
+  const OpGroup tensor{.kind = variation::GroupKind::AxisGroup, .axis = Axis::TensorParallel};
+  EXPECT_EQ(NameOf({}), "the default group");
+  EXPECT_EQ(NameOf(tensor), "the tensor parallel group");
+  EXPECT_EQ(NameOf({.kind = variation::GroupKind::Unknown}), "a group");
+  EXPECT_NE(tensor, OpGroup{});
+}
+
+TEST(DifferenceWordsTest, ExitsAsTheSourceSaysThem) {
+  EXPECT_EQ(ToString(ExitWord::Return), "return");
+  EXPECT_EQ(ToString(ExitWord::Process), "sys.exit");
+}
+
 }  // namespace
 }  // namespace allranks::traces

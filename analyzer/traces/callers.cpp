@@ -68,7 +68,7 @@ bool StandTogether(const State& state, FuncId a, FuncId b) {
 bool MakeUpForEachOther(const State& state, const Found& a, const Found& b) {
   const Difference& first = a.difference;
   const Difference& second = b.difference;
-  return StandTogether(state, a.by, b.by) && first.culprit.kind == second.culprit.kind && first.culprit.group == second.culprit.group &&
+  return StandTogether(state, a.by, b.by) && AreOfOneKind(state.knowledge, first.culprit, second.culprit) && first.culprit.group == second.culprit.group &&
          first.world.size() == second.world.size() && first.reached == second.not_reached && first.not_reached == second.reached;
 }
 

@@ -13,6 +13,7 @@ namespace {
 using findings::Assumption;
 using findings::Assumptions;
 using knowledge::Axes;
+using variation::GroupKind;
 using variation::ValueKind;
 
 class Describer {
@@ -30,38 +31,26 @@ class Describer {
       result.has_victim = true;
       result.victim = Place(evidence_.victim);
     }
-    if (evidence_.issuing == Issuing::UnderStrategy) {
-      result.strategies = !result.culprit.strategies.empty() ? result.culprit.strategies : result.victim.strategies;
-    }
+    if (evidence_.issuing == Issuing::UnderStrategy) result.strategies = StrategiesOf(result);
     SetCondition(&result);
     SetExit(&result);
     SetRanks(&result);
     result.place = FindingPlace(result);
     if (const FuncId decorated = Decorated()) result.function = decorated;
     result.assumptions = Assumed(result);
-    result.witness = MakeWitness(state_, scene_, sequences_, evidence_, result.condition_text);
+    result.witness = MakeWitness(state_, scene_, sequences_, evidence_, GuardText(result));
     return result;
   }
 
  private:
   OpPlace Place(TraceId id) {
     OpPlace place;
-    if (!id) return place;
-    const Trace& trace = traces_[id];
-    const Site& site = traces_.site(trace.site);
-    const knowledge::Entry& entry = traces_.entry(id);
-    const Operation& operation = traces_.operation(id);
+    const Site& site = traces_.site(traces_[id].site);
     place.function = site.function;
     place.expr = site.expr;
     place.span = site.span;
-    place.name = std::string(Text(entry.name));
-    place.kind = std::string(Text(entry.operation.kind));
-    place.group = operation.group && operation.group != state_.values.NoneValue()
-                      ? GroupText(operation.group)
-                      : "the default group";
-    if (entry.operation.strategies) place.strategies = std::string(Text(entry.operation.strategies));
-    place.op_class = entry.operation.op_class;
-    place.bypasses_torch = entry.bypasses_torch;
+    place.entry = traces_.operation(id).entry;
+    place.group = GroupOf(traces_.operation(id).group);
     std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.node);
     const std::vector<TraceId> below = PathTo(traces_, evidence_.node ? evidence_.node : evidence_.root, id);
     if (below.empty()) path = PathTo(traces_, evidence_.root, id);
@@ -70,11 +59,24 @@ class Describer {
     return place;
   }
 
-  std::string GroupText(ValueId group) {
+  OpGroup GroupOf(ValueId group) const {
+    if (!group || group == state_.values.NoneValue()) return {};
     const variation::Value& value = state_.values[group];
-    if (value.kind == ValueKind::Group) return state_.values.Print(group, state_.program, state_.knowledge);
-    return "a group";
+    if (value.kind != ValueKind::Group) return {.kind = GroupKind::Unknown};
+    return {.kind = value.group_kind(), .axis = value.is_group(GroupKind::AxisGroup) ? value.axis() : knowledge::Axis{}};
   }
+
+  const std::vector<base::NameId>& StrategiesOf(const Difference& result) const {
+    const std::vector<base::NameId>& own = OperationOf(result.culprit).strategies;
+    return own.empty() && result.has_victim ? OperationOf(result.victim).strategies : own;
+  }
+
+  // Of a witness.
+  std::string GuardText(const Difference& result) const {
+    return result.condition_value ? state_.values.Print(result.condition_value, state_.program, state_.knowledge) : std::string();
+  }
+
+  const knowledge::Operation& OperationOf(const OpPlace& place) const { return state_.knowledge[place.entry].operation; }
 
   std::vector<source::Span> CallSpans(const std::vector<TraceId>& path) const {
     std::vector<source::Span> spans;
@@ -105,9 +107,7 @@ class Describer {
       return;
     }
     if (!node.value) return;
-    if (IsPredicate(state_.values, node.value)) {
-      result->condition_text = state_.values.Print(node.value, state_.program, state_.knowledge);
-    }
+    if (IsPredicate(state_.values, node.value)) result->condition_value = node.value;
     result->axes = state_.values.axes(node.value);
   }
 
@@ -128,14 +128,23 @@ class Describer {
 
   void SetExit(Difference* result) {
     if (!evidence_.exit) return;
-    constexpr const char* kNames[] = {"return", "break", "continue", "raise", "sys.exit"};
     const Trace& exit = traces_[evidence_.exit];
     const Site& site = traces_.site(exit.site);
-    result->exit = site.span;
-    result->exit_kind = exit.op != 0 ? "goto" : IsBreak(site) ? "break" : kNames[exit.payload];
-    if (!site.expr) return;
-    const variation::CallFact* call = state_.facts.call(site.function, site.expr);
-    if (call != nullptr && call->entry) result->exit_kind = std::string(Text(state_.knowledge[call->entry].name));
+    const ExitWord word = exit.op != 0 ? ExitWord::Goto : IsBreak(site) ? ExitWord::Break : WordOf(static_cast<ExitKind>(exit.payload));
+    result->exit = {.span = site.span, .word = word, .call = {}};
+    const variation::CallFact* call = site.expr ? state_.facts.call(site.function, site.expr) : nullptr;
+    if (call != nullptr) result->exit.call = call->entry;
+  }
+
+  static ExitWord WordOf(ExitKind kind) {
+    switch (kind) {
+      case ExitKind::Return: return ExitWord::Return;
+      case ExitKind::Break: return ExitWord::Break;
+      case ExitKind::Continue: return ExitWord::Continue;
+      case ExitKind::Raise: return ExitWord::Raise;
+      case ExitKind::Process: return ExitWord::Process;
+    }
+    return ExitWord::Process;
   }
 
   // One that leaves a loop over a generator is a return of the generator as well.
@@ -397,7 +406,7 @@ class Describer {
 
   // `if key not in groups: groups[key] = new_group(...)`: mostly all ranks came by before.
   bool IsMadeOnce(const Difference& result) const {
-    if (result.culprit.op_class != knowledge::OpClass::GroupCreate) return false;
+    if (OperationOf(result.culprit).op_class != knowledge::OpClass::GroupCreate) return false;
     if (evidence_.culprit && traces_.entry(evidence_.culprit).operation.is_kept) return true;
     const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
@@ -405,8 +414,6 @@ class Describer {
       return id != evidence_.node && node.kind == TraceKind::Choice && IsPresenceTest(state_.values, node.value);
     });
   }
-
-  std::string_view Text(base::NameId name) const { return name ? state_.program.text(name) : std::string_view(); }
 
   const State& state_;
   const TraceStore& traces_;
@@ -432,6 +439,24 @@ bool SearchPath(const TraceStore& traces, TraceId at, TraceId to, std::unordered
 }
 
 }  // namespace
+
+std::string_view ToString(ExitWord word) {
+  switch (word) {
+    case ExitWord::Return: return "return";
+    case ExitWord::Break: return "break";
+    case ExitWord::Continue: return "continue";
+    case ExitWord::Raise: return "raise";
+    case ExitWord::Goto: return "goto";
+    case ExitWord::Process: return "sys.exit";
+  }
+  return "sys.exit";
+}
+
+std::string NameOf(const OpGroup& group) { return variation::NameOfGroup(group.kind, group.axis); }
+
+bool AreOfOneKind(const knowledge::Knowledge& knowledge, const OpPlace& a, const OpPlace& b) {
+  return knowledge[a.entry].operation.kind == knowledge[b.entry].operation.kind;
+}
 
 Difference Describe(const State& state, Scene& scene, const SequenceStore& sequences, const Evidence& evidence) {
   return Describer(state, scene, sequences, evidence).Run();

@@ -52,7 +52,7 @@ const IssuedSearch::Below& IssuedSearch::LookBelow(TraceId id) {
 bool IssuedSearch::IsPlain(TraceId op) const {
   const knowledge::Operation& operation = state_.traces.entry(op).operation;
   const bool communicates = operation.op_class == OpClass::Collective || operation.op_class == OpClass::Implicit;
-  if (!communicates || operation.strategies || operation.only_if_param) return false;
+  if (!communicates || !operation.strategies.empty() || operation.only_if_param) return false;
   const ValueId group = state_.traces.operation(op).group;
   if (!group) return true;
   const variation::Value& value = state_.values[group];

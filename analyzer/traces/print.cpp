@@ -111,7 +111,7 @@ class Printer {
     const knowledge::Entry& entry = traces_.entry(id);
     const bool is_default = !operation.group || operation.group == state_.values.NoneValue();
     std::string text = fmt::format("{}({}", state_.program.text(entry.operation.kind),
-                                   is_default ? "the default group" : Value(operation.group));
+                                   is_default ? variation::NameOfGroup(variation::GroupKind::World, {}) : Value(operation.group));
     if (operation.root) text += ", root " + Value(operation.root);
     Line(depth, text + ")" + At(trace.site));
   }

@@ -198,7 +198,7 @@ SeqId Projector::Project(TraceId id, const Context& context) {
 }
 
 Issuing IssuingOf(const knowledge::Operation& operation) {
-  if (operation.strategies) return Issuing::UnderStrategy;
+  if (!operation.strategies.empty()) return Issuing::UnderStrategy;
   return operation.op_class == knowledge::OpClass::Implicit ? Issuing::InPassing : Issuing::Always;
 }
 

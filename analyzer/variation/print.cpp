@@ -69,7 +69,7 @@ class Printer {
       case ValueKind::Partial:
         return "partial(" + Print(Kid(id, 0), depth + 1) + ")";
       case ValueKind::Group:
-        return GroupText(value);
+        return NameOfGroup(value.group_kind(), value.is_group(GroupKind::AxisGroup) ? value.axis() : Axis{});
       case ValueKind::Derived:
         if (value.is_derived(DerivedKind::Field)) return Inner(Kid(id, 1), depth);
         return store_.Kids(id).size() == 1 && value.axes.empty() ? "f(" + Print(Kid(id, 0), depth + 1) + ")"
@@ -140,30 +140,30 @@ class Printer {
     return "coordinate";
   }
 
-  static std::string GroupText(const Value& value) {
-    switch (value.group_kind()) {
-      case GroupKind::World:
-        return "the default group";
-      case GroupKind::AxisGroup:
-        return fmt::format("the {} group", knowledge::AxisName(value.axis()));
-      case GroupKind::Created:
-        return "a created group";
-      case GroupKind::Split:
-        return "a communicator made by a split";
-      case GroupKind::Self:
-        return "a communicator of one process";
-      case GroupKind::Unknown:
-        break;
-    }
-    return "a group";
-  }
-
   const ValueStore& store_;
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
 };
 
 }  // namespace
+
+std::string NameOfGroup(GroupKind kind, Axis axis) {
+  switch (kind) {
+    case GroupKind::World:
+      return "the default group";
+    case GroupKind::AxisGroup:
+      return fmt::format("the {} group", knowledge::AxisName(axis));
+    case GroupKind::Created:
+      return "a created group";
+    case GroupKind::Split:
+      return "a communicator made by a split";
+    case GroupKind::Self:
+      return "a communicator of one process";
+    case GroupKind::Unknown:
+      break;
+  }
+  return "a group";
+}
 
 std::string ValueStore::Print(ValueId id, const binding::Program& program,
                               const knowledge::Knowledge& knowledge) const {

@@ -79,6 +79,9 @@ enum class GroupKind : uint8_t {
   Self,   // of one process alone
 };
 
+// "the default group", "the tensor parallel group"; `axis`: of an AxisGroup.
+std::string NameOfGroup(GroupKind kind, Axis axis);
+
 // Flags of a value.
 constexpr uint8_t kByNameOnly = 1;   // known from a name, not from what was assigned: at most "likely"
 constexpr uint8_t kHasParam = 2;     // mentions a Param somewhere: substitution can change it

@@ -52,8 +52,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Finding> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [code, severity, confidence, assumptions, span, message, labels, help, flight_recorder, function, function_code, fingerprint, witness, fixes] = it;
-  visit(code, severity, confidence, assumptions, span, message, labels, help, flight_recorder, function, function_code, fingerprint, witness, fixes);
+  auto& [code, severity, confidence, assumptions, span, message, labels, help, flight_record, function, function_code, fingerprint, witness, fixes] = it;
+  visit(code, severity, confidence, assumptions, span, message, labels, help, flight_record, function, function_code, fingerprint, witness, fixes);
 }
 
 template <Is<Suppressed> T, class Visit>

@@ -35,7 +35,7 @@ inline Example MakeExample() {
   const source::Span barrier = e.SpanOf("dist.barrier()", source::FileId{1});
   findings::Finding f{.code = "AR101", .span = e.SpanOf("sync(model)"),
                       .message = {"only {} reaches `{}`", {"rank 0", "torch.distributed.barrier"}},
-                      .help = {"call it on every rank", {}}, .flight_recorder = "collective type mismatch",
+                      .help = {"call it on every rank", {}}, .flight_record = findings::FlightRecord::TypeMismatch,
                       .function = "save"};
   f.labels = {{e.SpanOf("is_main"), LabelRole::Condition, {"`is_main` holds on rank 0 only", {}}},
               {e.SpanOf("rank == 0"), LabelRole::Why, {"the global rank", {}}},

@@ -91,12 +91,13 @@ class FindingDrawer {
     std::string out;
     const bool has_lanes = finding_.witness && ShowsDifference(*finding_.witness);
     const std::string help = HelpBesideFixes();
-    const bool has_notes = has_lanes || !headline_.rest.empty() || !help.empty() || !finding_.flight_recorder.empty() || !finding_.assumptions.empty();
+    const std::string_view category = ToString(finding_.flight_record);
+    const bool has_notes = has_lanes || !headline_.rest.empty() || !help.empty() || !category.empty() || !finding_.assumptions.empty();
     if (has_notes) out += Gutter(margin_, style_) + "\n";
     if (!headline_.rest.empty()) out += Note("why", headline_.rest);
     if (has_lanes) out += Timeline(*finding_.witness);
-    if (!finding_.flight_recorder.empty()) {
-      out += Note("note", "PyTorch's Flight Recorder will call this \"" + finding_.flight_recorder + "\"");
+    if (!category.empty()) {
+      out += Note("note", "PyTorch's Flight Recorder will call this \"" + std::string(category) + "\"");
     }
     if (!finding_.assumptions.empty()) out += Note("assumed", findings::Clauses(finding_.assumptions));
     if (!help.empty()) out += Note("help", help);

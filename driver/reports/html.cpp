@@ -131,7 +131,9 @@ std::string Facts(const Report& report, const Finding& finding) {
     const bool shown_only = fix.applicability == findings::Applicability::DisplayOnly;
     add("fix", Prose(fix.title + (shown_only ? "" : safe ? " (`--fix`)" : " (`--unsafe-fixes`)")));
   }
-  if (!finding.flight_recorder.empty()) add("at run time", "PyTorch's Flight Recorder: " + Escaped(finding.flight_recorder));
+  if (const std::string_view category = ToString(finding.flight_record); !category.empty()) {
+    add("at run time", "PyTorch's Flight Recorder: " + Escaped(category));
+  }
   if (const Verification* seen = VerificationOf(report, finding)) add("verified", Escaped(seen->Text()));
   if (finding.confidence != findings::Confidence::Certain) add("confidence", std::string(findings::ToString(finding.confidence)));
   if (!finding.assumptions.empty()) add("assumed", Escaped(findings::Clauses(finding.assumptions)));

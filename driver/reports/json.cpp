@@ -70,7 +70,7 @@ void WriteFinding(JsonWriter& json, const Report& report, const Finding& finding
   WriteLocation(json, report, finding.span);
   json.Member("function", finding.function).Member("fingerprint", finding.fingerprint);
   WriteLabels(json, report, finding);
-  json.Member("help", findings::Render(finding.help)).Member("flightRecorder", finding.flight_recorder);
+  json.Member("help", findings::Render(finding.help)).Member("flightRecorder", ToString(finding.flight_record));
   WriteFixes(json, report, finding);
   json.Key("witness").Raw(finding.witness ? witness::WriteJson(*finding.witness) : "null");
   json.EndObject();

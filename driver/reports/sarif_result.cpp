@@ -323,7 +323,7 @@ void ResultWriter::WriteProperties(const Finding& finding) {
   if (!finding.assumptions.empty()) WriteAssumptions(json_, finding.assumptions);
   const Place place = PlaceAt(report_.files, finding.span.file, finding.span.begin);
   if (place.cell > 0) json_.Member("notebookCell", place.cell).Member("lineInCell", place.line);
-  if (!finding.flight_recorder.empty()) json_.Member("flightRecorder", finding.flight_recorder);
+  if (finding.flight_record != findings::FlightRecord::None) json_.Member("flightRecorder", ToString(finding.flight_record));
   if (finding.witness) json_.Key("witness").Raw(witness::WriteJson(*finding.witness));
   if (const Verification* seen = VerificationOf(report_, finding); seen != nullptr && seen->in_job) {
     json_.Key("allranks/verify").BeginObject().Member("verdict", "confirmed").Member("effect", "deadlock").Member("evidence", "job");

@@ -35,7 +35,7 @@ CallbackOperations::CallbackOperations(const Context& context) : context_(contex
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const binding::Func& func = context.program.funcs[call.function];
     if (!func.owner || !call.entry->has_operation || !context.index.CallersOf(call.function).empty()) continue;
-    std::vector<FuncId>& methods = methods_[{func.module.index, context.program.text(call.entry->name)}].each;
+    std::vector<FuncId>& methods = methods_[{func.module.index, call.entry->name}].each;
     if (methods.empty() || methods.back() != call.function) methods.push_back(call.function);
   }
 }
@@ -43,7 +43,7 @@ CallbackOperations::CallbackOperations(const Context& context) : context_(contex
 bool CallbackOperations::MayHold(const traces::Difference& difference) {
   if (difference.is_own) return false;
   const FuncId culprit = difference.culprit.function;
-  const auto methods = methods_.find({context_.program.funcs[culprit].module.index, difference.culprit.name});
+  const auto methods = methods_.find({context_.program.funcs[culprit].module.index, context_.knowledge[difference.culprit.entry].name});
   if (methods == methods_.end()) return false;
   auto& [each, are_of_handed_over] = methods->second;
   if (!std::exchange(are_of_handed_over, true)) std::erase_if(each, [&](FuncId method) { return !MayBeRun(method); });

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -30,7 +29,7 @@ class CallbackOperations {
     bool are_of_handed_over = false;
   };
 
-  std::map<std::pair<uint32_t, std::string_view>, Methods> methods_;  // by file and operation
+  std::map<std::pair<uint32_t, base::NameId>, Methods> methods_;  // by file and operation
   std::optional<std::unordered_set<uint32_t>> handed_over_;  // classes; found when the first is asked for
 };
 

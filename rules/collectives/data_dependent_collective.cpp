@@ -19,10 +19,10 @@ using objects::Site;
 findings::Text Message(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
   const std::string varies = VariesText(difference.axes);
-  if (!difference.exit_kind.empty()) {
+  if (difference.exit.span.file) {
     return {
         "{} {}: this `{}` skips {}, where the other ranks wait forever",
-        {ConditionText(context, difference), varies, difference.exit_kind, op}};
+        {ConditionText(context, difference), varies, ExitText(context, difference), op}};
   }
   return {"{} {}: a rank that reaches {} waits forever for those that do not{}",
           {ConditionText(context, difference), varies, op, VictimText(context, difference)}};

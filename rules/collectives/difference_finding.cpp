@@ -13,12 +13,11 @@ namespace allranks::rules {
 namespace {
 
 using findings::Finding;
+using findings::FlightRecord;
 using findings::LabelRole;
 using traces::Difference;
 using traces::DifferenceKind;
 using traces::OpPlace;
-
-constexpr std::string_view kDefaultGroup = "the default group";
 
 std::string Code(std::string_view text) {
   // "backward of `model`" has its own backticks.
@@ -47,9 +46,11 @@ std::string Snippet(const Context& context, source::Span span) {
 
 // Operators and methods of any object have no name that a reader knows; their place in the source says more.
 std::string OpName(const Context& context, const OpPlace& op) {
-  if (knowledge::IsOwnName(op.name)) return Code(op.name);
+  const knowledge::Entry& entry = context.knowledge[op.entry];
+  const std::string_view name = context.program.text(entry.name);
+  if (knowledge::IsOwnName(name)) return Code(name);
   if (op.span.file) return Code(Snippet(context, op.span));
-  return knowledge::AsCode(knowledge::WordsOfCall(op.name, op.kind, op.op_class));
+  return knowledge::AsCode(knowledge::WordsOfCall(name, context.program.text(entry.operation.kind), entry.operation.op_class));
 }
 
 bool InFunction(const Context& context, const Difference& difference, source::Span span) {
@@ -76,7 +77,7 @@ bool SameLine(const Context& context, source::Span a, source::Span b) {
                                  source::Locate(context.files[b.file], b.begin).line;
 }
 
-bool IsExit(const Difference& difference) { return difference.exit.file.has_value(); }
+bool IsExit(const Difference& difference) { return difference.exit.span.file.has_value(); }
 
 // Where each rank decides for itself, nobody can say which ranks do what: those that leave a function, or get
 // to an operation, are "some ranks".
@@ -103,39 +104,38 @@ bool IsReducedUnderSetting(const Context& context, const Difference& difference)
 }
 
 // The recorder keeps neither roots nor reduce operations: at run time nothing names a difference in these.
-std::string MismatchCategory(traces::Detail detail) {
+FlightRecord RecordOfMismatch(traces::Detail detail) {
   switch (detail) {
     case traces::Detail::Dtype:
     case traces::Detail::OtherDtype:
-      return "dtype mismatch";
+      return FlightRecord::DtypeMismatch;
     case traces::Detail::ElementCount:
-      return "size or syntax mismatch";
+      return FlightRecord::SizeMismatch;
     case traces::Detail::Root:
     case traces::Detail::ReduceOperation:
-      return "";
+      return FlightRecord::None;
     case traces::Detail::Group:
     case traces::Detail::Count:
-      return "missing ranks";
+      return FlightRecord::MissingRanks;
     default:
-      return "collective type mismatch";
+      return FlightRecord::TypeMismatch;
   }
 }
 
-std::string FlightRecorderCategory(const Difference& difference) {
-  if (difference.culprit.bypasses_torch) return {};
+FlightRecord RecordOf(const Context& context, const Difference& difference) {
+  if (context.knowledge[difference.culprit.entry].bypasses_torch) return FlightRecord::None;
   switch (difference.kind) {
     case DifferenceKind::Shape:
-      return "size or syntax mismatch";
+      return FlightRecord::SizeMismatch;
     case DifferenceKind::Mismatch:
-      return MismatchCategory(difference.detail);
+      return RecordOfMismatch(difference.detail);
     case DifferenceKind::GroupCreation:
     case DifferenceKind::NotMember:
-      return "missing ranks";
+      return FlightRecord::MissingRanks;
     default:
       // Operations pair by order: the next one of another kind meets the culprit.
-      return difference.has_victim && difference.victim.kind != difference.culprit.kind
-                 ? "collective type mismatch"
-                 : "missing ranks";
+      return difference.has_victim && !traces::AreOfOneKind(context.knowledge, difference.culprit, difference.victim) ? FlightRecord::TypeMismatch
+                                                                                                                      : FlightRecord::MissingRanks;
   }
 }
 
@@ -260,7 +260,7 @@ std::string OpText(const Context& context, const Difference& difference, const O
   // More leaves no room in a headline for which ranks do what.
   constexpr size_t kLongest = 58;
   std::string text = OpName(context, op);
-  const std::string group = op.group.empty() || op.group == kDefaultGroup ? "" : " on " + op.group;
+  const std::string group = op.group.is_default() ? "" : " on " + traces::NameOf(op.group);
   if (text.size() + group.size() <= kLongest) text += group;
   return text + PlaceText(context, difference, op);
 }
@@ -277,8 +277,15 @@ std::string VariesText(knowledge::Axes axes) {
 
 std::string ConditionText(const Context& context, const Difference& difference) {
   // A predicate says more than its source; what merely varies is better quoted.
-  if (RanksAreKnown(difference) && !difference.condition_text.empty()) return Code(difference.condition_text);
+  if (RanksAreKnown(difference) && difference.condition_value) {
+    return Code(context.facts.values_store.Print(difference.condition_value, context.program, context.knowledge));
+  }
   return difference.condition.file ? Code(Snippet(context, difference.condition)) : "this condition";
+}
+
+std::string ExitText(const Context& context, const Difference& difference) {
+  const traces::Exit& exit = difference.exit;
+  return std::string(exit.call ? context.program.text(context.knowledge[exit.call].name) : ToString(exit.word));
 }
 
 std::string ReachText(const Difference& difference) {
@@ -297,6 +304,8 @@ std::string VictimText(const Context& context, const Difference& difference) {
   return fmt::format(", while {} will wait in {}", MissingRanks(difference),
                      OpText(context, difference, difference.victim));
 }
+
+const knowledge::Operation& OperationAt(const Context& context, const OpPlace& op) { return context.knowledge[op.entry].operation; }
 
 bool IsImplied(knowledge::OpClass op_class) {
   return op_class == knowledge::OpClass::Implicit || op_class == knowledge::OpClass::Init ||
@@ -329,7 +338,7 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
                   .span = difference.place,
                   .message = std::move(message),
                   .help = std::move(help),
-                  .flight_recorder = FlightRecorderCategory(difference),
+                  .flight_record = RecordOf(context, difference),
                   .function = context.program.FunctionName(FunctionOf(context, difference))};
   if (difference.witness.world > 0) finding.witness = difference.witness;
   LabelWriter(context, difference, finding).Write();

@@ -21,6 +21,9 @@ std::string PlaceText(const Context& context, const traces::Difference& differen
 // The condition as people know it, in backticks; "this condition" where the source gives no text.
 std::string ConditionText(const Context& context, const traces::Difference& difference);
 
+// "return", "goto", "os._exit": what skips the operation, as the source says it.
+std::string ExitText(const Context& context, const traces::Difference& difference);
+
 // The ranks that issue the culprit, and those that do not: "rank 0", "all other ranks", "some ranks".
 std::string ReachingRanks(const traces::Difference& difference);
 std::string MissingRanks(const traces::Difference& difference);
@@ -36,6 +39,9 @@ std::string WaitText(const Context& context, const traces::Difference& differenc
 
 // ", while all other ranks will wait in `x` (line 41)"; empty where nothing is known of the victim.
 std::string VictimText(const Context& context, const traces::Difference& difference);
+
+// What the knowledge base says of an operation.
+const knowledge::Operation& OperationAt(const Context& context, const traces::OpPlace& op);
 
 // True for calls that communicate without saying so: forward, save_state, init_process_group.
 bool IsImplied(knowledge::OpClass op_class);

@@ -10,11 +10,11 @@ void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
     if (difference.kind != traces::DifferenceKind::EarlyExit) continue;
     findings::Text message = {
         "`{}` lets {} skip {}: {} will wait there forever{}",
-        {difference.exit_kind, MissingRanks(difference), OpText(context, difference, difference.culprit),
+        {ExitText(context, difference), MissingRanks(difference), OpText(context, difference, difference.culprit),
          ReachingRanks(difference), VictimText(context, difference)}};
     findings::Text help = {
         "move the operation before `{}`, or let every rank reach it and skip only local work",
-        {difference.exit_kind}};
+        {ExitText(context, difference)}};
     sink.push_back(FindingOf(context, difference, kAR103, std::move(message), std::move(help)));
   }
 }

@@ -9,7 +9,7 @@ void CheckGroupCreatedOnSomeRanks(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::GroupCreation) continue;
     // The default group itself: AR102.
-    if (difference.culprit.op_class == knowledge::OpClass::Init) continue;
+    if (OperationAt(context, difference.culprit).op_class == knowledge::OpClass::Init) continue;
     findings::Text message = {"{} {}: every rank of the job must create a group, member or not, so {}",
                               {OpText(context, difference, difference.culprit), ReachText(difference),
                                WaitText(context, difference)}};

@@ -23,10 +23,12 @@ std::string_view DetailText(traces::Detail detail) {
 // The other operation. Both names whole would not fit into a headline; the labels have the groups.
 std::string MetText(const Context& context, const traces::Difference& difference) {
   const traces::OpPlace& met = difference.victim;
-  const size_t module = difference.culprit.name.rfind('.');
-  const bool is_of_one_module = module != std::string::npos && met.name.starts_with(difference.culprit.name.substr(0, module + 1));
-  const std::string name = is_of_one_module ? "`" + met.name.substr(module + 1) + "`" : OpNameOf(context, met);
-  return name + PlaceText(context, difference, met);
+  const auto name_of = [&](const traces::OpPlace& op) { return context.program.text(context.knowledge[op.entry].name); };
+  const std::string_view name = name_of(met), own = name_of(difference.culprit);
+  const size_t module = own.rfind('.');
+  const bool is_of_one_module = module != std::string_view::npos && name.starts_with(own.substr(0, module + 1));
+  const std::string text = is_of_one_module ? "`" + std::string(name.substr(module + 1)) + "`" : OpNameOf(context, met);
+  return text + PlaceText(context, difference, met);
 }
 
 findings::Text MismatchMessage(const Context& context, const traces::Difference& difference) {

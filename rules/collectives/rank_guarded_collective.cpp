@@ -10,7 +10,7 @@ void CheckRankGuardedCollective(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Guard) continue;
     // Those that hide in a framework call are AR102.
-    if (IsImplied(difference.culprit.op_class)) continue;
+    if (IsImplied(OperationAt(context, difference.culprit).op_class)) continue;
     findings::Text message = {"{} {}: {}",
                               {OpText(context, difference, difference.culprit), ReachText(difference),
                                WaitText(context, difference)}};

@@ -1,3 +1,4 @@
+#include "analyzer/knowledge/words.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/hoist.h"
 
@@ -9,19 +10,20 @@ constexpr std::string_view kAR102 = "AR102";
 void CheckRankGuardedImplicitCollective(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     const traces::OpPlace& culprit = difference.culprit;
-    const bool starts_job = culprit.op_class == knowledge::OpClass::Init;
+    const knowledge::Operation& operation = OperationAt(context, culprit);
+    const bool starts_job = operation.op_class == knowledge::OpClass::Init;
     const bool is_guard = difference.kind == traces::DifferenceKind::Guard;
-    if (!(is_guard && IsImplied(culprit.op_class)) &&
+    if (!(is_guard && IsImplied(operation.op_class)) &&
         !(difference.kind == traces::DifferenceKind::GroupCreation && starts_job)) {
       continue;
     }
-    const std::string under = culprit.strategies.empty() ? "" : " under " + culprit.strategies;
+    const std::string under = operation.strategies.empty() ? "" : " under " + knowledge::WordsOfAlternatives(operation.strategies, *context.program.names);
     findings::Text message = {"{} {}: it communicates{}, so {}",
                               {OpText(context, difference, culprit), ReachText(difference), under,
                                WaitText(context, difference)}};
     findings::Text help = {"call it on every rank: it picks the rank that writes or prints by itself",
                            {}};
-    if (culprit.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
+    if (operation.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
     findings::Finding finding = FindingOf(context, difference, kAR102, std::move(message), std::move(help));
     AddHoist(context, difference, finding);
     sink.push_back(std::move(finding));

@@ -35,6 +35,10 @@ void AddTo(std::vector<FileLook>& looks, std::map<std::pair<uint32_t, uint32_t>,
 
 using objects::StrategyUse;
 
+constexpr std::string_view kBufferBroadcast = "buffer_broadcast";
+
+std::string_view KindOf(const Context& context, const traces::OpPlace& op) { return context.program.text(OperationAt(context, op).kind); }
+
 // The model that a wrapper holds, or that Accelerate wraps in DDP; none of anything else.
 variation::ValueId Wrapped(const Context& context, variation::ValueId model) {
   if (context.values.IsA(model, "torch.nn.parallel.DistributedDataParallel")) return context.values.MadeWith(model, "module");
@@ -72,7 +76,7 @@ bool IsWithoutGradients(const Context& context, std::span<const objects::Site> w
 // first of these sends them and the next one to train does not (require_forward_param_sync in torch/nn/parallel/distributed.py): what
 // one rank sends while it evaluates is what the others wait for in their next step.
 bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
-  if (forward.kind != "buffer_broadcast") return false;
+  if (KindOf(context, forward) != kBufferBroadcast) return false;
   const std::vector<objects::Site> ways = context.index.WaysTo({forward.function, forward.expr});
   return IsWithoutGradients(context, ways) && std::ranges::any_of(ways, [&](const objects::Site& site) {
     const ir::ModuleId module = context.program.funcs[site.function].module;
@@ -100,14 +104,14 @@ bool DoesNotMatter(const Context& context, const traces::Difference& difference)
   if (difference.kind != DifferenceKind::TripCount) return false;
   // Of forwards without gradients DDP sends buffers in the first alone (see IsMadeUpFor), whatever the number of rounds.
   const traces::OpPlace& culprit = difference.culprit;
-  if (culprit.kind == "buffer_broadcast" && IsWithoutGradients(context, context.index.WaysTo({culprit.function, culprit.expr}))) return true;
+  if (KindOf(context, culprit) == kBufferBroadcast && IsWithoutGradients(context, context.index.WaysTo({culprit.function, culprit.expr}))) return true;
   if (!difference.condition_expr || !difference.condition_function) return false;
   const ir::ModuleId module_id = context.program.funcs[difference.condition_function].module;
   const ir::StmtId loop = context.index.tree(module_id).StatementOf(difference.condition_expr);
   if (!loop || context.program.modules[module_id][loop].kind != ir::StmtKind::For) return false;
   if (EndsByCount(context, module_id, loop)) return true;
-  const bool is_backward = difference.culprit.kind == "gradient_reduction";
-  return is_backward && difference.culprit.function == difference.condition_function && IsWithoutSync(context, module_id, loop);
+  const bool is_backward = KindOf(context, culprit) == "gradient_reduction";
+  return is_backward && culprit.function == difference.condition_function && IsWithoutSync(context, module_id, loop);
 }
 
 // The one that makes it likelier that the operation is there.
@@ -132,14 +136,16 @@ bool GoInOrder(const Context& context, const traces::OpPlace& place) {
 }
 
 StrategyUse UseOfStrategies(const Context& context, const traces::Difference& difference) {
-  constexpr std::string_view kOrBuffers = " or DDP with buffers";
+  constexpr std::string_view kWithBuffers = "DDP with buffers";
   if (difference.strategies.empty()) return StrategyUse::Seen;
-  if (difference.culprit.kind == "buffer_broadcast") return UseOfBuffers(context, difference.culprit);
-  if (difference.culprit.kind == "rng_state_broadcast" && GoInOrder(context, difference.culprit)) return StrategyUse::RuledOut;
+  const std::string_view kind = KindOf(context, difference.culprit);
+  if (kind == kBufferBroadcast) return UseOfBuffers(context, difference.culprit);
+  if (kind == "rng_state_broadcast" && GoInOrder(context, difference.culprit)) return StrategyUse::RuledOut;
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
-  const std::string_view named = difference.strategies;
-  if (!named.ends_with(kOrBuffers)) return context.strategies.Of(module, named);
-  return Likelier(context.strategies.Of(module, named.substr(0, named.size() - kOrBuffers.size())), UseOfBuffers(context, difference.culprit));
+  const std::span<const base::NameId> named = difference.strategies;
+  const bool may_be_of_buffers = named.size() > 1 && context.program.text(named.back()) == kWithBuffers;
+  if (!may_be_of_buffers) return context.strategies.Of(module, named);
+  return Likelier(context.strategies.Of(module, named.first(named.size() - 1)), UseOfBuffers(context, difference.culprit));
 }
 
 // Only one rank gets to the function at all: none is there to do otherwise. That it is there alone its callers show.
@@ -177,17 +183,18 @@ struct Cause {
   source::Span culprit, condition, exit;
   uint32_t function = 0;
   uint32_t rank = 0;
-  std::string operation;
+  knowledge::EntryId entry;
+  traces::OpGroup group;
   auto operator<=>(const Cause&) const = default;
 };
 
 Cause CauseOf(const traces::Difference& difference, const Numbered& numbered) {
   if (!numbered.rank) {
     return {.kind = difference.kind, .detail = difference.detail, .culprit = difference.culprit.span, .condition = difference.condition,
-            .exit = difference.exit, .operation = {}};
+            .exit = difference.exit.span, .entry = {}, .group = {}};
   }
   return {.kind = difference.kind, .culprit = {}, .condition = {}, .exit = {}, .function = difference.function.index,
-          .rank = numbered.rank.index, .operation = difference.culprit.name + " " + difference.culprit.group};
+          .rank = numbered.rank.index, .entry = difference.culprit.entry, .group = difference.culprit.group};
 }
 
 // The surest difference of a cause stays, among equals the first; the others are its repeats.
