@@ -69,10 +69,11 @@ class Checkpoints {
 
   static bool IsResumed(const FileUse& use) { return use.act == FileAct::Read && IsOfData(use) && !IsCopied(use); }
 
-  // A dump or load of data. A text is written line by line, or is a record of the run or the name of its last checkpoint: what was
-  // trained stays.
+  // A dump or load of data. A text is written line by line, or is a record of the run or the name of its last checkpoint, and arrays are
+  // tables of results: what was trained stays.
   static bool IsOfData(const FileUse& use) {
-    return !use.call->entry->Has(knowledge::Role::OpenFile) && !use.call->entry->Has(knowledge::Role::WritesText);
+    const knowledge::Entry& entry = *use.call->entry;
+    return !entry.Has(knowledge::Role::OpenFile) && !entry.Has(knowledge::Role::WritesText) && !entry.Has(knowledge::Role::WritesArray);
   }
 
   // `torch.save([epoch], path)`: a record beside the checkpoint, which is written in no time.
