@@ -156,6 +156,7 @@ template <class Self, class Visit>
 void Image::VisitEntries(Self& self, Visit& visit) {
   visit(self.entries_, self.classes_, self.formulas_, self.marks_, self.strategies_, self.settings_calls_);
   Table(*self.names_, self.environment_, visit);
+  Table(*self.names_, self.local_ranks_, visit);
   Table(*self.names_, self.hints_, visit);
   Table(*self.names_, self.exceptions_, visit);
   Table(*self.names_, self.fallible_, visit);

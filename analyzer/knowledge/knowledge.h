@@ -322,6 +322,11 @@ class Knowledge {
   // Environment variables: `RANK`, `LOCAL_RANK`, `SLURM_PROCID`.
   const FormulaId* FindEnvironment(NameId variable) const;
   const std::unordered_map<NameId, FormulaId>& environment() const { return environment_; }
+  // The variable in which the launcher that gives a rank in this one gives the local rank; none if it is not known.
+  NameId LocalRankBeside(NameId variable) const {
+    const auto found = local_ranks_.find(variable);
+    return found == local_ranks_.end() ? NameId::None() : found->second;
+  }
   const Hint* FindHint(NameId name) const;
   // By the name of an exception without its module.
   Strikes FindException(NameId name) const;
@@ -396,6 +401,7 @@ class Knowledge {
   std::unordered_map<uint64_t, EntryId> member_index_;  // (class or mark, member)
   std::unordered_map<NameId, EntryId> any_member_;
   std::unordered_map<NameId, FormulaId> environment_;
+  std::unordered_map<NameId, NameId> local_ranks_;
   std::unordered_map<NameId, Hint> hints_;
   std::unordered_map<NameId, Strikes> exceptions_;
   std::unordered_set<NameId> fallible_;

@@ -297,9 +297,13 @@ class Loader {
   void ReadEnvironment(TableReader& table) {
     const std::vector<NameId> names = ReadNames(table);
     const FormulaId value = ReadFormula(table, "value", {});
+    const NameId local = ReadName(table, "local");
     table.Text("docs");
     if (!value) table.Fail("value", "`value` is missing; write a formula such as value = \"local_rank\"");
-    for (const NameId name : names) environment_.emplace_back(name, value);
+    for (const NameId name : names) {
+      environment_.emplace_back(name, value);
+      if (local) local_ranks_.emplace_back(name, local);
+    }
   }
 
   void ReadException(TableReader& table) {
@@ -811,6 +815,7 @@ class Loader {
     for (Class& known : classes_) knowledge_.classes_.Add(std::move(known));
     for (const Hint& hint : hints_) knowledge_.hints_[hint.name] = hint;
     for (const auto& [name, value] : environment_) knowledge_.environment_[name] = value;
+    for (const auto& [name, local] : local_ranks_) knowledge_.local_ranks_[name] = local;
     for (const auto& [name, strikes] : exceptions_) knowledge_.exceptions_[name] = strikes;
     knowledge_.fallible_.insert(fallible_.begin(), fallible_.end());
     knowledge_.buffers_listed_.insert(buffers_listed_.begin(), buffers_listed_.end());
@@ -847,6 +852,7 @@ class Loader {
   std::unordered_set<NameId> names_seen_;
   std::vector<Hint> hints_;
   std::vector<std::pair<NameId, FormulaId>> environment_;
+  std::vector<std::pair<NameId, NameId>> local_ranks_;
   std::vector<std::pair<NameId, Strikes>> exceptions_;
   std::vector<NameId> fallible_;
   std::vector<NameId> buffers_listed_;

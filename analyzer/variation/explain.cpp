@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyzer/variation/axes_text.h"
+#include "analyzer/variation/field_stores.h"
 #include "analyzer/variation/passed_axes.h"
 
 namespace allranks::variation {
@@ -93,6 +94,7 @@ class Explainer {
       VisitAssignment(function, id, ir::NameOf(expr), depth);
       return;
     }
+    if (expr.kind == ir::ExprKind::Attribute && VisitField(function, id, depth)) return;
     if (const ir::ExprId part = VaryingPart(function, id)) {
       Visit(function, part, depth + 1);
       return;
@@ -131,7 +133,7 @@ class Explainer {
     // Here nothing may be known to differ: what differs came from callers.
     const Axes axes = AxesOf(function, id);
     const std::string text = axes.empty() ? fmt::format("decided by {}", what) : fmt::format("{} {}", what, VariesText(axes));
-    Add(Module(function).span(id), text, is_named);
+    Add(function, id, text, is_named);
   }
 
   // One `return` of the callee that varies leads on; where none does, the test that decides between them.
@@ -142,13 +144,13 @@ class Explainer {
       const ir::Function& definition = program_.function(callee);
       if (stmt.begin < definition.begin || stmt.end > definition.end) continue;
       if (AxesOf(callee, ir::ValueOf(stmt)).empty()) continue;
-      Add(Module(function).span(site), fmt::format("returned by `{}`", program_.FunctionName(callee)));
+      Add(function, site, fmt::format("returned by `{}`", program_.FunctionName(callee)));
       Visit(callee, ir::ValueOf(stmt), depth + 1);
       return true;
     }
     const ir::ExprId test = DecidingTest(callee, ~0u, [&](const ir::Stmt& stmt) { return stmt.kind == ir::StmtKind::Return; });
     if (!test) return false;
-    Add(Module(function).span(site), fmt::format("returned by `{}`", program_.FunctionName(callee)));
+    Add(function, site, fmt::format("returned by `{}`", program_.FunctionName(callee)));
     Visit(callee, test, depth + 1);
     return true;
   }
@@ -201,7 +203,7 @@ class Explainer {
       return false;
     });
     if (test) {
-      Add(own.span(use), fmt::format("`{}` {}", program_.text(name), VariesText(AxesOf(function, use))));
+      Add(function, use, fmt::format("`{}` {}", program_.text(name), VariesText(AxesOf(function, use))));
       Visit(function, test, depth + 1);
       return;
     }
@@ -217,6 +219,35 @@ class Explainer {
     AddStep(function, use, AxesOf(function, use));
   }
 
+  // A field, or a variable of another module: the first assignment of a varying value.
+  bool VisitField(FuncId function, ir::ExprId read, int depth) {
+    const ir::Module& module = Module(function);
+    const ValueId object = facts_.value(program_.funcs[function].module, ir::ObjectOf(module[read]));
+    if (object && facts_.values_store[object].kind == ValueKind::Module) {
+      const FuncId top = program_.func(facts_.values_store[object].module(), ir::kTopLevel);
+      const auto found = FindAssignment(top, ir::AttrOf(module[read]), ~0u);
+      if (found) Follow(top, *found, ir::AttrOf(module[read]), depth);
+      return found.has_value();
+    }
+    for (const FieldStore& store : StoresOfField(program_, facts_, function, read)) {
+      const Axes axes = AxesOf(store.function, store.value);
+      if (axes.empty()) continue;
+      const std::string name = FieldName(store);
+      Add(store.function, store.target, fmt::format("`{}` {}", name, VariesText(axes)));
+      Visit(store.function, store.value, depth + 1);
+      return true;
+    }
+    return false;
+  }
+
+  // `self.rank`; of an object that is more than a name just the field.
+  std::string FieldName(const FieldStore& store) const {
+    const ir::Module& module = Module(store.function);
+    const ir::Expr& object = module[ir::ObjectOf(module[store.target])];
+    const std::string_view field = program_.text(ir::AttrOf(module[store.target]));
+    return object.kind == ir::ExprKind::Name ? fmt::format("{}.{}", program_.text(ir::NameOf(object)), field) : std::string(field);
+  }
+
   // A parameter: the first call that passes something that varies.
   bool VisitArgument(FuncId function, NameId name, int depth) {
     const std::vector<ir::Param>& params = program_.function(function).params;
@@ -229,7 +260,7 @@ class Explainer {
         if (call.function != function || index >= args.size() || !args[index] || PassedAxes(facts_, args[index]).empty()) continue;
         const ir::ExprId passed = ArgumentOf(FuncId{f}, site, call, index, name);
         if (!passed) continue;
-        Add(Module(FuncId{f}).span(passed), fmt::format("passed as `{}`", program_.text(name)));
+        Add(FuncId{f}, passed, fmt::format("passed as `{}`", program_.text(name)));
         Visit(FuncId{f}, passed, depth + 1);
         return true;
       }
@@ -252,7 +283,7 @@ class Explainer {
 
   void Follow(FuncId function, const Assignment& assignment, NameId name, int depth) {
     const Axes axes = AxesOf(function, assignment.target);
-    Add(Module(function).span(assignment.target), fmt::format("`{}` {}", program_.text(name), VariesText(axes)));
+    Add(function, assignment.target, fmt::format("`{}` {}", program_.text(name), VariesText(axes)));
     Visit(function, assignment.value, depth + 1);
   }
 
@@ -302,7 +333,7 @@ class Explainer {
 
   void AddStore(FuncId function, ir::ExprId site, NameId name, Axes axes) {
     const CallFact* call = facts_.call(function, site);
-    Add(Module(function).span(site), fmt::format("`{}` {}: `{}` stores it", program_.text(name), VariesText(axes),
+    Add(function, site, fmt::format("`{}` {}: `{}` stores it", program_.text(name), VariesText(axes),
                                                  CalledName(function, site, *call)));
   }
 
@@ -318,13 +349,14 @@ class Explainer {
   }
 
   void AddStep(FuncId function, ir::ExprId id, Axes axes) {
-    if (!axes.empty()) Add(Module(function).span(id), "this " + VariesText(axes), false);
+    if (!axes.empty()) Add(function, id, "this " + VariesText(axes), false);
   }
 
   // Several ways may lead to one place.
-  void Add(source::Span span, std::string text, bool is_named = true) {
+  void Add(FuncId function, ir::ExprId expr, std::string text, bool is_named = true) {
+    const source::Span span = Module(function).span(expr);
     const bool is_told = std::ranges::any_of(steps_, [&](const WhyStep& step) { return step.span == span && step.text == text; });
-    if (!is_told && steps_.size() < limit_) steps_.push_back({span, std::move(text), is_named});
+    if (!is_told && steps_.size() < limit_) steps_.push_back({span, std::move(text), is_named, function, expr});
   }
 
   const binding::Program& program_;

@@ -65,6 +65,8 @@ struct WhyStep {
   source::Span span;
   std::string text;   // "`rank` is the global rank", "`is_main` is assigned here"
   bool is_named = true;  // the text names what varies, and does not say "this"
+  FuncId function;       // where the expression at the place stands
+  ir::ExprId expr;
 };
 
 struct Facts {

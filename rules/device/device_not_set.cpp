@@ -97,12 +97,10 @@ class UnsetDevices {
   void AddFix(const objects::Site& site, ir::ModuleId module, Finding& finding) const {
     const ir::StmtId stmt = context_.index.StatementOf(site);
     const LocalRankText local = LocalRankAt(context_, site);
-    // A process that the program starts itself has no LOCAL_RANK in its environment.
-    const bool is_started = NamesAny(context_, module, {"spawn", "Process"});
-    if (!stmt || !BeginsLine(context_, module, stmt) || (local.reads_environment && is_started)) return;
+    if (!stmt || !BeginsLine(context_, module, stmt) || local.text.empty()) return;
     std::vector<findings::Edit> edits = {InsertBefore(context_, module, stmt, "torch.cuda.set_device(" + local.text + ")")};
     for (findings::Edit& edit : EnsureImport(context_, module, "torch", "import torch")) edits.push_back(std::move(edit));
-    if (local.reads_environment) {
+    if (!local.variable.empty()) {
       for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
     }
     finding.fixes.push_back(MakeFix("choose the device of this process first", Applicability::Safe, std::move(edits)));

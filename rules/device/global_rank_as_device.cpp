@@ -57,10 +57,13 @@ class RankDevices {
 
   void Join(const DevicePlace& place, Finding& finding) const {
     AddLabel(finding, SpanOf(context_, place.site), LabelRole::Note, {"and here", {}});
+    const LocalRankText local = LocalRankAt(context_, place.site);
+    // A fix that leaves some of the places as they are is none.
+    if (local.text.empty()) finding.fixes.clear();
     if (finding.fixes.empty()) return;
     findings::Fix& fix = finding.fixes.front();
     std::vector<findings::Edit> edits = fix.edits;
-    for (findings::Edit& edit : EditsOf(place, LocalRankAt(context_, place.site))) {
+    for (findings::Edit& edit : EditsOf(place, local)) {
       // The import is put in once.
       const bool is_there = std::ranges::any_of(fix.edits, [&](const findings::Edit& known) {
         return known.span == edit.span && known.replacement == edit.replacement;
@@ -112,16 +115,19 @@ class RankDevices {
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
     AddReasons(context_, place.site, finding);
-    finding.help = {is_python ? "use the local rank: `LOCAL_RANK`"
-                              : "use the index of the process on its node: its rank in the communicator that "
+    const LocalRankText local = LocalRankAt(context_, place.site);
+    finding.help = is_python ? HelpOf(local) : findings::Text{"use the index of the process on its node: its rank in the communicator that "
                                 "`MPI_Comm_split_type` makes of a node, or what the launcher says (`LOCAL_RANK`, "
                                 "`OMPI_COMM_WORLD_LOCAL_RANK`, `SLURM_LOCALID`)",
                     {}};
     finding.witness = WitnessOf(place);
-    const LocalRankText local = LocalRankAt(context_, place.site);
-    // In C++ there is no expression for it that is right under every launcher.
-    if (is_python || !local.reads_environment) finding.fixes.push_back(FixOf(place, local));
+    if (!local.text.empty()) finding.fixes.push_back(FixOf(place, local));
     sink_.push_back(std::move(finding));
+  }
+
+  static findings::Text HelpOf(const LocalRankText& local) {
+    if (local.text.empty()) return {"use the index of the process on its node", {}};
+    return {"use the local rank: `{}`", {local.variable.empty() ? local.text : local.variable}};
   }
 
   // Few programs have a finding for which it has to be known: it takes a look at all expressions.
@@ -145,7 +151,7 @@ class RankDevices {
   std::vector<findings::Edit> EditsOf(const DevicePlace& place, const LocalRankText& local) const {
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
     std::vector<findings::Edit> edits = {Replace(SpanOf(context_, place.site), Quotes(place, local.text))};
-    if (local.reads_environment) {
+    if (!local.variable.empty()) {
       for (findings::Edit& edit : EnsureImport(context_, module, "os", "import os")) edits.push_back(std::move(edit));
     }
     return edits;
@@ -232,9 +238,10 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 
 ## Fix
 
-`--fix` puts the local rank in its place: a variable that holds it at this place, or else
-`int(os.environ["LOCAL_RANK"])`, which torchrun, Accelerate and DeepSpeed set. In C and C++ only such a
-variable.
+`--fix` puts the local rank in its place: a variable that holds it at this place; the index that `mp.spawn`
+gives to each process; `hvd.local_rank()` beside `hvd.rank()`; or the variable of the launcher that tells the
+rank, as `SLURM_LOCALID` beside `SLURM_PROCID`, and `LOCAL_RANK` beside `RANK` or where the process group finds
+the rank by itself. Where none of these is known there is no fix. In C and C++ only a variable of the program.
 
 ## Proof
 

@@ -1,31 +1,181 @@
 #include "rules/device/local_rank_name.h"
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
+#include "rules/source_edits.h"
 
 namespace allranks::rules {
+namespace {
 
-LocalRankText LocalRankAt(const Context& context, const objects::Site& site) {
-  const ir::ModuleId module_id = context.program.funcs[site.function].module;
-  const ir::Module& module = context.program.modules[module_id];
-  const ir::Tree& tree = context.index.tree(module_id);
-  const ir::StmtId here = tree.StatementOf(site.expr);
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    const ir::StmtId id{i};
-    const ir::Stmt& stmt = module[id];
-    if (stmt.kind != ir::StmtKind::Assign || stmt.end > module[site.expr].begin) continue;
-    const FuncId function = context.index.FunctionOf(module_id, id);
-    // On every way to here: an earlier statement of a block around the place.
-    bool is_before = false;
-    for (ir::StmtId at = here; at && function == site.function; at = tree.Parent(at)) {
-      is_before = is_before || tree.BlockOf(at) == tree.BlockOf(id);
-    }
-    const ir::ExprList targets = ir::TargetsOf(module, stmt);
-    if (!is_before || targets.size() != 1 || module[targets[0]].kind != ir::ExprKind::Name) continue;
-    const variation::ValueId value = context.facts.value(module_id, targets[0]);
-    const bool is_local = value && variation::IsCoordinate(context.facts.values_store[value], knowledge::Coordinate::LocalRank);
-    if (is_local) return {std::string(context.program.text(ir::NameOf(module[targets[0]]))), false};
+using objects::KnownCall;
+using objects::Site;
+using variation::ValueId;
+
+class LocalRank {
+ public:
+  LocalRank(const Context& context, const Site& place)
+      : context_(context), place_(place), module_id_(context.program.funcs[place.function].module), module_(context.program.modules[module_id_]) {}
+
+  LocalRankText Text() const {
+    if (const std::string variable = Variable(); !variable.empty()) return {variable, {}};
+    if (module_.language != ir::Language::Python) return {};
+    if (const std::string index = IndexOfProcess(); !index.empty()) return {index, {}};
+    if (objects::ProcessStarts(context_.program, context_.facts, context_.index).IsStarted(place_.function)) return {};
+    const std::optional<Site> source = SourceOf(place_);
+    if (const std::string called = source ? Beside(*source) : std::string(); !called.empty()) return {called, {}};
+    const std::string variable = FromLauncher(source);
+    if (variable.empty()) return {};
+    return {"int(os.environ[\"" + variable + "\"])", variable};
   }
-  return {"int(os.environ[\"LOCAL_RANK\"])", true};
-}
+
+ private:
+  // On every way to the place: an earlier statement of a block around it.
+  bool IsBefore(ir::StmtId id) const {
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    if (module_[id].end > module_[place_.expr].begin || context_.index.FunctionOf(module_id_, id) != place_.function) return false;
+    for (ir::StmtId at = tree.StatementOf(place_.expr); at; at = tree.Parent(at)) {
+      if (tree.BlockOf(at) == tree.BlockOf(id)) return true;
+    }
+    return false;
+  }
+
+  std::string Variable() const {
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::StmtId id{i};
+      const ir::Stmt& stmt = module_[id];
+      if (stmt.kind != ir::StmtKind::Assign || !IsBefore(id)) continue;
+      const ir::ExprList targets = ir::TargetsOf(module_, stmt);
+      if (targets.size() != 1 || module_[targets[0]].kind != ir::ExprKind::Name) continue;
+      const ValueId value = context_.facts.value(module_id_, targets[0]);
+      const bool is_local = value && variation::IsCoordinate(context_.facts.values_store[value], knowledge::Coordinate::LocalRank);
+      if (is_local) return std::string(context_.program.text(ir::NameOf(module_[targets[0]])));
+    }
+    return {};
+  }
+
+  // `def run(i, args)` of `mp.spawn(run, args=(args,))`.
+  std::string IndexOfProcess() const {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      for (const knowledge::RoleOf& role : call.entry->roles) {
+        if (role.role != knowledge::Role::StartsWithIndex) continue;
+        const ValueId started = context_.index.Arg(call, context_.program.text(role.param));
+        const bool is_this = started && context_.facts.values_store[started].function() == place_.function;
+        const std::vector<ir::Param>& params = context_.program.function(place_.function).params;
+        const size_t first = is_this && context_.facts.values_store.ReceiverOf(started) ? 1 : 0;
+        if (is_this && first < params.size() && !IsAssigned(params[first].name)) return std::string(context_.program.text(params[first].name));
+      }
+    }
+    return {};
+  }
+
+  bool IsAssigned(base::NameId name) const {
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module_[ir::StmtId{i}];
+      const bool assigns = stmt.kind == ir::StmtKind::Assign || stmt.kind == ir::StmtKind::AugAssign;
+      if (!assigns || context_.index.FunctionOf(module_id_, ir::StmtId{i}) != place_.function) continue;
+      if (stmt.kind == ir::StmtKind::AugAssign && IsName(ir::ValueOf(stmt), name)) return true;
+      if (stmt.kind != ir::StmtKind::Assign) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
+        if (IsName(target, name)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsName(ir::ExprId expr, base::NameId name) const {
+    return module_[expr].kind == ir::ExprKind::Name && ir::NameOf(module_[expr]) == name;
+  }
+
+  // Where the number comes from.
+  std::optional<Site> SourceOf(const Site& number) const {
+    constexpr size_t kLongest = 64;
+    const std::vector<variation::WhyStep> steps =
+        variation::ExplainVariation(context_.program, context_.knowledge, context_.facts, number.function, number.expr, kLongest);
+    if (steps.empty()) return std::nullopt;
+    return Site{steps.back().function, steps.back().expr};
+  }
+
+  // `hvd.local_rank()` beside `hvd.rank()`, `accelerator.local_process_index` beside `accelerator.process_index`, where the same name stands for
+  // the library or the object at the place.
+  std::string Beside(const Site& source) const {
+    if (source.function != place_.function && context_.program.funcs[source.function].module != module_id_) return {};
+    const bool is_call = module_[source.expr].kind == ir::ExprKind::Call;
+    const ir::ExprId member = is_call ? ir::CalleeOf(module_[source.expr]) : source.expr;
+    const KnownCall* known = context_.index.KnownCallAt(source);
+    if (known == nullptr || module_[member].kind != ir::ExprKind::Attribute) return {};
+    const ir::ExprId object = ir::ObjectOf(module_[member]);
+    const bool is_here = source.function == place_.function || IsOfFile(object);
+    const std::string local = "local_" + std::string(context_.program.text(ir::AttrOf(module_[member])));
+    if (module_[object].kind != ir::ExprKind::Name || !is_here || !Exists(*known, local)) return {};
+    return std::string(context_.program.text(ir::NameOf(module_[object]))) + "." + local + (is_call ? "()" : "");
+  }
+
+  // A module that the file imports.
+  bool IsOfFile(ir::ExprId object) const {
+    const ValueId value = context_.facts.value(module_id_, object);
+    return value && !context_.values.External(value).empty();
+  }
+
+  bool Exists(const KnownCall& call, std::string_view local) const {
+    const std::string_view name = context_.program.text(call.entry->name);
+    const std::string beside = std::string(name.substr(0, name.rfind('.') + 1)) + std::string(local);
+    const base::NameId found = context_.program.names->Find(beside);
+    if (found && context_.knowledge.FindEntry(found)) return true;
+    const base::NameId owner = context_.program.names->Find(name.substr(0, std::min(name.rfind('.'), name.size())));
+    const base::NameId member = context_.program.names->Find(local);
+    const knowledge::ClassId known = owner ? context_.knowledge.FindClass(owner) : knowledge::ClassId::None();
+    return known && member && context_.knowledge.FindMember(known, member);
+  }
+
+  // The variable of the launcher that says the rank, which the program reads itself (`SLURM_PROCID`), hands to the group (`rank=...`) or leaves
+  // to the group to read (`RANK`).
+  std::string FromLauncher(const std::optional<Site>& source) const {
+    const std::string read = source ? BesideVariable(*source) : std::string();
+    if (!read.empty()) return read;
+    std::set<std::string> found;
+    const binding::Neighbourhood neighbourhood(context_.program);
+    const std::vector<ir::ModuleId> files = neighbourhood.Of(module_id_);
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
+      if (!is_init || std::ranges::count(files, context_.program.funcs[call.function].module) == 0) continue;
+      found.insert(OfGroup(call));
+    }
+    return found.size() == 1 ? *found.begin() : std::string();
+  }
+
+  std::string OfGroup(const KnownCall& init) const {
+    const bool takes_rank = std::ranges::any_of(init.entry->params, [&](base::NameId param) { return context_.program.text(param) == "rank"; });
+    const ir::ExprId rank = context_.index.ArgExpr(init, "rank");
+    if (!rank) return takes_rank ? "LOCAL_RANK" : std::string();
+    const std::optional<Site> source = SourceOf({init.function, rank});
+    return source ? BesideVariable(*source) : std::string();
+  }
+
+  // The variable that is named there.
+  std::string BesideVariable(const Site& source) const {
+    const ir::ModuleId module = context_.program.funcs[source.function].module;
+    const source::Span span = SpanOf(context_, source);
+    for (const ir::ExprId expr : context_.index.ExprsBeginningIn(module, span.begin, span.end)) {
+      const ir::Expr& node = context_.program.modules[module][expr];
+      if (node.kind != ir::ExprKind::Constant || ir::ConstantKindOf(node) != ir::ConstantKind::Str) continue;
+      if (const base::NameId local = context_.knowledge.LocalRankBeside(ir::TextOf(node))) return std::string(context_.program.text(local));
+    }
+    return {};
+  }
+
+  const Context& context_;
+  const Site place_;
+  const ir::ModuleId module_id_;
+  const ir::Module& module_;
+};
+
+}  // namespace
+
+LocalRankText LocalRankAt(const Context& context, const Site& rank) { return LocalRank(context, rank).Text(); }
 
 }  // namespace allranks::rules
