@@ -277,7 +277,8 @@ for batch in loader:
   `assert len(items) % world_size == 0`.
 * The loop communicates nothing; one reduction after it is fine.
 * `Join` or `join_uneven_inputs` lets ranks that are out of data stand in.
-* The ranks agreed on a number of rounds, and the loop ends there: `if i >= least.item(): break`, `islice(loader, least.item())`.
+* The ranks agreed on a number of rounds, and the loop ends there: `if i >= least.item(): break`,
+  `islice(loader, least.item())`.
 * One count of steps ends the loop, and the `while` around it, on all ranks alike.
 * A `for` straight over the share is AR105's business.
 

@@ -240,8 +240,9 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 
 `--fix` puts the local rank in its place: a variable that holds it at this place; the index that `mp.spawn`
 gives to each process; `hvd.local_rank()` beside `hvd.rank()`; or the variable of the launcher that tells the
-rank, as `SLURM_LOCALID` beside `SLURM_PROCID`, and `LOCAL_RANK` beside `RANK` or where the process group finds
-the rank by itself. Where none of these is known there is no fix. In C and C++ only a variable of the program.
+rank, as `SLURM_LOCALID` beside `SLURM_PROCID`, and `LOCAL_RANK` beside `RANK` or where the process group
+finds the rank by itself. Where none of these is known there is no fix. In C and C++ only a variable of the
+program.
 
 ## Proof
 

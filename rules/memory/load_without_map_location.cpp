@@ -248,7 +248,8 @@ model.load_state_dict(checkpoint["model"])
 
 ## When it is silent
 
-* `map_location` is given, also to `functools.partial` beforehand, or arguments are passed on with `*` or `**` that may hold it.
+* `map_location` is given, also to `functools.partial` beforehand, or arguments are passed on with `*` or
+  `**` that may hold it.
 * One rank only gets there, or each rank loads a file of its own.
 * One process runs the code: a web page, a converter, a script that starts no job. Where nobody was
   seen to call the function, or no training leads there, the finding is *possible*.
