@@ -26,6 +26,7 @@ class Finder {
   std::vector<LaunchSigns> Run() {
     for (const KnownCall& call : index_.known_calls()) VisitKnown(call);
     for (uint32_t m = 0; m < program_.modules.size(); ++m) VisitModule(ir::ModuleId{m});
+    for (const KnownCall& call : index_.known_calls()) VisitSpawnOfOne(call);
     for (LaunchSigns& signs : signs_) {
       // Who says `WORLD_SIZE=1` and then makes a group makes one of this process alone.
       if ((signs & kAsksForOne) != 0) signs &= static_cast<LaunchSigns>(~(kMakesJob | kJoinsJob));
@@ -49,6 +50,38 @@ class Finder {
     const bool is_alone = (entry.size_param && values_.Int(index_.Arg(call, program_.text(entry.size_param))) == 1) ||
                           IsOneRank(index_.Arg(call, "rank"));
     Add(call.function, is_alone ? kJobOfOne : kMakesJob | kMakesGroup);
+  }
+
+  // `mp.spawn(work, nprocs=1)`: the group that the one process makes is its own, unless others start it as well.
+  void VisitSpawnOfOne(const KnownCall& call) {
+    if (!StartsOne(call) || IsOff(call.function, call.expr)) return;
+    signs_[call.function.index] &= static_cast<LaunchSigns>(~(kMakesJob | kStartsRanks));
+    for (const knowledge::RoleOf& role : call.entry->roles) {
+      const ValueId started = role.role == knowledge::Role::StartsWithIndex ? index_.Arg(call, program_.text(role.param)) : ValueId::None();
+      if (!started || facts_.values_store[started].kind != ValueKind::Function) continue;
+      const FuncId function = facts_.values_store[started].function();
+      const bool is_alone = index_.CallersOf(function).empty() && std::ranges::none_of(index_.known_calls(), [&](const KnownCall& other) {
+        return Starts(other, function) && !StartsOne(other);
+      });
+      if (!is_alone) continue;
+      for (const FuncId run : index_.RunBy({function})) signs_[run.index] &= static_cast<LaunchSigns>(~kMakesJob);
+      Add(function, kJobOfOne | kAsksForOne);
+    }
+  }
+
+  bool StartsOne(const KnownCall& call) const {
+    return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+      return role.role == knowledge::Role::ProcessCount && call.entry->Has(knowledge::Role::StartsWithIndex) &&
+             values_.Int(index_.Arg(call, program_.text(role.param))) == 1;
+    });
+  }
+
+  bool Starts(const KnownCall& call, FuncId function) const {
+    return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
+      if (role.role != knowledge::Role::StartsWithIndex && role.role != knowledge::Role::StartProcesses) return false;
+      const ValueId started = index_.Arg(call, program_.text(role.param));
+      return started && facts_.values_store[started].kind == ValueKind::Function && facts_.values_store[started].function() == function;
+    });
   }
 
   void VisitModule(ir::ModuleId module_id) {

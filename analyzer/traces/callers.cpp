@@ -22,6 +22,7 @@ class Search {
       work_.pop_back();
       for (const auto& [expr, call] : state_.facts.functions[func].calls) {
         if (call.function) Run(call.function);
+        if (StartsRanks(call)) RunGiven(call);
       }
       // What is called through values: callbacks, and what a launcher starts.
       if (state_.trace_of[func.index]) VisitCalls(state_.trace_of[func.index]);
@@ -34,6 +35,28 @@ class Search {
     if (run_[func.index]) return;
     run_[func.index] = true;
     work_.push_back(func);
+  }
+
+  // `mp.spawn(work)`, `fabric.launch(main)`, `TorchTrainer(loop)`: what starts the ranks of a job has them run the function.
+  bool StartsRanks(const variation::CallFact& call) const {
+    if (call.kind == variation::CallKind::Known) {
+      const knowledge::Entry& entry = state_.knowledge[call.entry];
+      const bool is_init = entry.has_operation && entry.operation.op_class == knowledge::OpClass::Init;
+      if (is_init || entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses)) return true;
+    }
+    const base::NameId name = call.callee ? state_.values[call.callee].name() : base::NameId::None();
+    return name && std::ranges::any_of(state_.knowledge.LaunchSigns(name), [](const knowledge::LaunchSign& sign) {
+             return sign.run_by == knowledge::RunBy::AllRanks || sign.run_by == knowledge::RunBy::Workers;
+           });
+  }
+
+  void RunGiven(const variation::CallFact& call) {
+    for (const ValueId arg : state_.facts.args(call)) {
+      if (!arg) continue;
+      const bool is_partial = state_.values[arg].kind == variation::ValueKind::Partial;
+      const ValueId given = is_partial ? state_.values.Kids(arg)[0] : arg;
+      if (const FuncId function = state_.values[given].function(); function && state_.values[given].kind == variation::ValueKind::Function) Run(function);
+    }
   }
 
   void VisitCalls(TraceId from) {

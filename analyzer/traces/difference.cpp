@@ -245,7 +245,9 @@ class Describer {
     const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files) | Axes::Of(knowledge::Axis::Clock));
     if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
-    if (of_rank && !ListsOtherRanks()) {
+    if (of_rank && IsMadeByListed(decided_by)) {
+      assumed->Add(Assumption::SettingUnknown);
+    } else if (of_rank && !ListsOtherRanks()) {
       if (result.kind != DifferenceKind::TripCount && decided_by && IsKnownOnSomeRanks(decided_by)) assumed->Add(Assumption::SettingUnknown);
       else AddOfRank(decided_by, assumed);
     }
@@ -280,6 +282,13 @@ class Describer {
     const auto kids = state_.values.Kids(id);
     if (value.is_membership() && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
     return std::ranges::any_of(kids, [&](ValueId kid) { return HasOpenList(evaluator, kid, depth + 1); });
+  }
+
+  // `for ranks in [[0, 1], [2, 3]]: if rank in ranks: new_group(ranks)`: a list that all ranks have alike, and not all of them are in.
+  bool IsMadeByListed(ValueId decided_by) const {
+    if (evidence_.kind != DifferenceKind::GroupCreation || !decided_by || !state_.values[decided_by].is_membership()) return false;
+    const variation::Operands operands = state_.values.OperandsOf(decided_by);
+    return variation::IsCoordinate(state_.values[operands.left], knowledge::Coordinate::Rank) && state_.values.axes(operands.right).empty();
   }
 
   // `new_group([rank, (rank + 1) % world_size])`: the list follows from the rank by a formula, and is another one on each.

@@ -1,6 +1,7 @@
 #include "driver/reports/lanes.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "driver/reports/file_place.h"
 #include "witness/ranks_text.h"
@@ -15,7 +16,7 @@ constexpr size_t kStepsBefore = 2;
 constexpr size_t kStepsAtMost = 12;
 
 bool SameOp(const witness::Op& a, const witness::Op& b) {
-  return a.op == b.op && a.comm == b.comm && a.root == b.root && a.redop == b.redop && a.dtype == b.dtype &&
+  return a.op == b.op && a.comm == b.comm && a.root == b.root && a.peer == b.peer && a.redop == b.redop && a.dtype == b.dtype &&
          a.count == b.count;
 }
 
@@ -37,11 +38,45 @@ std::string_view LastName(std::string_view dotted) {
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }
 
+// The batches of a rank.
+uint32_t BatchesOf(const witness::UnevenBatches& uneven, size_t rank) {
+  const uint32_t batch = std::max(1u, uneven.batch[rank]);
+  return (uneven.samples[rank] + (uneven.drop_last ? 0 : batch - 1)) / batch;
+}
+
+// The schedule of ranks whose batches differ in number is one step, which all make: the step behind it has those that have one more batch,
+// and they wait in it.
+witness::Witness StepsOfUnevenBatches(const witness::Witness& w) {
+  const auto* uneven = std::get_if<witness::UnevenBatches>(&w.scenario);
+  const bool has_step = w.ops.size() == 1 && !w.ops[0].empty();
+  if (uneven == nullptr || uneven->join || !has_step || uneven->samples.size() != w.world || uneven->batch.size() != w.world) return w;
+  uint32_t fewest = UINT32_MAX;
+  for (uint32_t rank = 0; rank < w.world; ++rank) fewest = std::min(fewest, BatchesOf(*uneven, rank));
+  witness::Witness shown = w;
+  witness::RankClass more = {"more", {}, {}}, fewer = {"fewer", {}, {}};
+  for (uint32_t rank = 0; rank < w.world; ++rank) (BatchesOf(*uneven, rank) > fewest ? more : fewer).ranks.push_back(rank);
+  if (more.ranks.empty()) return w;
+  std::vector<witness::Op> next = w.ops[0];
+  for (witness::Op& op : next) op.id += ".next";
+  for (const uint32_t rank : more.ranks) shown.stuck.push_back({rank, next.front().id});
+  std::vector<witness::Op> both = w.ops[0];
+  both.insert(both.end(), next.begin(), next.end());
+  shown.classes = {std::move(more), std::move(fewer)};
+  shown.ops = {std::move(both), w.ops[0]};
+  return shown;
+}
+
 class LaneBuilder {
  public:
   LaneBuilder(const witness::Witness& w, std::string_view path, const source::SourceFiles& files)
       : w_(w), path_(path), files_(files), common_(CommonSteps(w)) {
     first_ = common_ > kStepsBefore ? common_ - kStepsBefore : 0;
+    // In a circle ranks may wait in what all of them issue alike.
+    for (size_t c = 0; c < w.ops.size() && c < w.classes.size(); ++c) {
+      const std::string* stuck_in = StuckIn(c);
+      const auto step = std::find_if(w.ops[c].begin(), w.ops[c].end(), [&](const witness::Op& op) { return stuck_in != nullptr && op.id == *stuck_in; });
+      if (step != w.ops[c].end()) first_ = std::min(first_, static_cast<size_t>(step - w.ops[c].begin()));
+    }
   }
 
   size_t hidden() const { return first_; }
@@ -112,11 +147,40 @@ class LaneBuilder {
         if (lane.steps.empty()) return "take" + s + " no part";
         return s.empty() ? "go on" : "goes on";
       case witness::Effect::Corruption: return "get" + s + " wrong data";
-      case witness::Effect::Error: return "fail" + s;
+      case witness::Effect::Error:
+        if (!OthersFail(c)) return "fail" + s;
+        // Of ranks outside of the group that issue nothing there nothing is said.
+        if (w_.ops[c].empty() || !IsInAll(c)) return "";
+        return s.empty() ? "go on" : "goes on";
       case witness::Effect::Semantic:
       case witness::Effect::Clean: return "";
     }
     return "";
+  }
+
+  // Whether these ranks are in each group that any rank of the schedule uses.
+  bool IsInAll(size_t c) const {
+    const std::vector<uint32_t>& own = w_.classes[c].ranks;
+    return std::all_of(w_.ops.begin(), w_.ops.end(), [&](const std::vector<witness::Op>& ops) {
+      return std::all_of(ops.begin(), ops.end(), [&](const witness::Op& op) {
+        const std::vector<uint32_t>& members = Members(op);
+        return std::all_of(own.begin(), own.end(), [&](uint32_t rank) { return std::find(members.begin(), members.end(), rank) != members.end(); });
+      });
+    });
+  }
+
+  // Whether a call on a group that others are not in fails there, and none fails in this class.
+  bool OthersFail(size_t c) const {
+    const auto fails = [&](size_t each) {
+      const std::vector<uint32_t>& ranks = w_.classes[each].ranks;
+      return std::any_of(w_.ops[each].begin(), w_.ops[each].end(), [&](const witness::Op& op) {
+        const std::vector<uint32_t>& members = Members(op);
+        return std::any_of(ranks.begin(), ranks.end(), [&](uint32_t rank) { return std::find(members.begin(), members.end(), rank) == members.end(); });
+      });
+    };
+    bool others_fail = false;
+    for (size_t other = 0; other < w_.classes.size() && other < w_.ops.size(); ++other) others_fail = others_fail || (other != c && fails(other));
+    return others_fail && !fails(c);
   }
 
   // The ranks that share the group of the operation but are not of this class.
@@ -148,7 +212,8 @@ bool ShowsDifference(const witness::Witness& witness) {
 }
 
 Lanes LanesOf(const witness::Witness& witness, std::string_view path, const source::SourceFiles& files) {
-  const LaneBuilder builder(witness, path, files);
+  const witness::Witness steps = StepsOfUnevenBatches(witness);
+  const LaneBuilder builder(steps, path, files);
   return {.lanes = builder.All(), .hidden = builder.hidden()};
 }
 

@@ -36,7 +36,7 @@ std::string DrawTimeline(const witness::Witness& witness, std::string_view path,
   std::string out;
   if (hidden > 0) {
     out += std::string(indent, ' ') +
-           Paint(style, Ink::Dim, "after " + std::to_string(hidden) + " steps that all ranks share:") + "\n";
+           Paint(style, Ink::Dim, "after " + std::to_string(hidden) + (hidden == 1 ? " step" : " steps") + " that all ranks share:") + "\n";
   }
   for (const Lane& lane : lanes) {
     out += std::string(indent, ' ') + Paint(style, Ink::Bold, Padded(lane.name, name_width)) + "  ";

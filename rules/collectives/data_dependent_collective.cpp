@@ -24,6 +24,9 @@ findings::Text Message(const Context& context, const traces::Difference& differe
         "{} {}: this `{}` skips {}, where the other ranks wait forever",
         {ConditionText(context, difference), varies, ExitText(context, difference), op}};
   }
+  if (difference.witness.world > 0 && difference.witness.effect == witness::Effect::Corruption) {
+    return {"{} {}: ranks issue different operations at {}, and end with wrong data", {ConditionText(context, difference), varies, op}};
+  }
   return {"{} {}: a rank that reaches {} waits forever for those that do not{}",
           {ConditionText(context, difference), varies, op, VictimText(context, difference)}};
 }
@@ -317,7 +320,7 @@ loss.backward()
 Where each rank asks the disk (`os.path.exists`, a list of files) and nobody is seen to write
 meanwhile, a *possible* note at that place says so, once for all that depends on it. On a disk that
 all nodes share nothing happens. A file that the program makes where it is missing, and one that is
-only looked for, as a sign to stop, stay errors.
+only looked for, again and again, as a sign to stop, stay errors.
 
 What a batch holds differs between ranks (`isnan(loss)`, how many labels are positive). How large it
 is, and which parts it has, is mostly a matter of settings: such a finding is *possible*.

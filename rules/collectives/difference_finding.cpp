@@ -6,6 +6,7 @@
 
 #include "analyzer/knowledge/words.h"
 #include "analyzer/variation/axes_text.h"
+#include "rules/collectives/beside_operation.h"
 #include "rules/finding_parts.h"
 #include "rules/seed_places.h"
 
@@ -27,7 +28,8 @@ std::string Code(std::string_view text) {
 
 // What stands at a place, on one line and not too long for a message.
 std::string Snippet(const Context& context, source::Span span) {
-  constexpr size_t kLongest = 60;
+  // A headline that begins with it has to fit on the line of a terminal.
+  constexpr size_t kLongest = 55;
   std::string text;
   for (const char c :
        std::string_view(context.files[span.file].text).substr(span.begin, span.end - span.begin)) {
@@ -44,11 +46,19 @@ std::string Snippet(const Context& context, source::Span span) {
   return text.substr(0, end) + "...";
 }
 
+// Of a long name the class and the method, or the module and the function, which tell it from others.
+std::string_view Shortened(std::string_view name) {
+  constexpr size_t kLongest = 50;
+  const size_t last = name.rfind('.');
+  const size_t before = last == std::string_view::npos || last == 0 ? last : name.rfind('.', last - 1);
+  return name.size() <= kLongest || before == std::string_view::npos ? name : name.substr(before + 1);
+}
+
 // Operators and methods of any object have no name that a reader knows; their place in the source says more.
 std::string OpName(const Context& context, const OpPlace& op) {
   const knowledge::Entry& entry = context.knowledge[op.entry];
   const std::string_view name = context.program.text(entry.name);
-  if (knowledge::IsOwnName(name)) return Code(name);
+  if (knowledge::IsOwnName(name)) return Code(Shortened(name));
   if (op.span.file) return Code(Snippet(context, op.span));
   return knowledge::AsCode(knowledge::WordsOfCall(name, context.program.text(entry.operation.kind), entry.operation.op_class));
 }
@@ -82,6 +92,12 @@ bool IsExit(const Difference& difference) { return difference.exit.span.file.has
 // Where each rank decides for itself, nobody can say which ranks do what: those that leave a function, or get
 // to an operation, are "some ranks".
 bool RanksAreKnown(const Difference& difference) { return !difference.is_own; }
+
+// What ranks do at an operation: where all go through, with wrong data, none of them waits.
+findings::Text DoneHere(const Difference& difference, const std::string& ranks) {
+  if (difference.witness.world > 0 && difference.witness.effect == witness::Effect::Corruption) return {"issued by {}", {ranks}};
+  return {"{} will wait here", {ranks}};
+}
 
 // Each rank decides for itself, by something of its data or surroundings that nobody can be shown.
 bool HasNoSource(const Context& context, const Difference& difference) {
@@ -149,6 +165,7 @@ class LabelWriter {
     AddPrimary();
     AddCalls();
     if (difference_.has_victim) AddVictim();
+    AddBeside();
   }
 
  private:
@@ -176,7 +193,7 @@ class LabelWriter {
 
   void AddPrimary() {
     const Difference& d = difference_;
-    findings::Text text = {"{} will wait here", {ReachingRanks(d)}};
+    findings::Text text = DoneHere(d, ReachingRanks(d));
     if (IsExit(d)) text = {"taken by {}", {MissingRanks(d)}};
     if (d.kind == DifferenceKind::Handler) text = {"a rank that fails continues here", {}};
     if (d.kind == DifferenceKind::NotMember) {
@@ -195,7 +212,7 @@ class LabelWriter {
     }
     if (!culprit.span.file || culprit.span == finding_.span) return;
     if (IsExit(difference_) || difference_.kind == DifferenceKind::Handler) {
-      Add(culprit.span, LabelRole::Victim, {"{} will wait here", {ReachingRanks(difference_)}});
+      Add(culprit.span, LabelRole::Victim, DoneHere(difference_, ReachingRanks(difference_)));
     } else {
       Add(culprit.span, LabelRole::Call, {"communicates here", {}});
     }
@@ -208,7 +225,19 @@ class LabelWriter {
       Add(call, LabelRole::Call, {"next for {}: leads to {}", {ranks, OpName(context_, victim)}});
     }
     const bool exit = IsExit(difference_) || difference_.kind == DifferenceKind::Handler;
-    Add(victim.span, exit ? LabelRole::Note : LabelRole::Victim, {"{} will wait here", {ranks}});
+    Add(victim.span, exit ? LabelRole::Note : LabelRole::Victim, DoneHere(difference_, ranks));
+  }
+
+  // What goes wrong in the same way.
+  void AddBeside() {
+    constexpr size_t kMostNamed = 4;
+    const std::vector<source::Span> beside = OperationsBeside(context_, difference_);
+    for (size_t i = 0; i < beside.size() && i < kMostNamed; ++i) {
+      Add(beside[i], LabelRole::Note, {IsExit(difference_) ? "skipped as well" : "under the same test", {}});
+    }
+    if (beside.size() <= kMostNamed) return;
+    finding_.labels.back().text = {IsExit(difference_) ? "skipped as well, like {} more" : "under the same test, like {} more",
+                                   {std::to_string(beside.size() - kMostNamed)}};
   }
 
   const Context& context_;

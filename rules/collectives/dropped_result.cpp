@@ -43,7 +43,7 @@ void CheckDroppedResult(const Context& context, FindingSink& sink) {
     const Site site{call.function, call.expr};
     const std::string name(context.program.text(call.entry->name));
     findings::Finding finding = FindingAt(context, kAR118, Severity::Error, Confidence::Likely, site,
-                                          {"`{}` returns what the ranks have together, and nothing takes it: the argument stays as it was", {name}});
+                                          {"nothing takes the result of `{}`: the argument stays as it was, and what the ranks have together is lost", {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the result is lost", {}});
     finding.help = {"assign the result, and go on with that", {}};
     sink.push_back(std::move(finding));

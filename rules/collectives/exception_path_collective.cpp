@@ -163,7 +163,7 @@ void CheckExceptionPathCollective(const Context& context, FindingSink& sink) {
     // An error strikes one rank: either it goes on without the operation of the `try`, or it alone issues the
     // one in the handler.
     findings::Text message = {
-        "this handler lets a rank that failed continue: {} is then issued by some ranks only, which will wait forever{}",
+        "if a rank fails, only some issue {}: this handler lets it continue, and these will wait forever{}",
         {OpText(context, difference, difference.culprit), VictimText(context, difference)}};
     findings::Text help = {
         "re-raise; or set a flag, all-reduce it, and let all ranks act on the result",

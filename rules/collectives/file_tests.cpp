@@ -150,6 +150,8 @@ void FileTests::AddUses(ir::ModuleId module_id, ir::ExprId call, Uses& uses, std
   };
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
   if (callee.kind == ir::ExprKind::Attribute) add(ir::ObjectOf(callee));
+  // What a function that looks gets is used there, if at all.
+  if (LeadsToLook(module_id, call)) return;
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
     const ir::ExprId arg = ir::ArgAt(module, module[call], i).value;
     add(arg);
@@ -174,6 +176,16 @@ bool FileTests::LooksAt(ir::ModuleId module, ir::ExprId call) const {
   const FuncId function = FunctionAround(context_, module, call);
   const variation::CallFact* fact = function ? context_.facts.call(function, call) : nullptr;
   return fact != nullptr && fact->kind == variation::CallKind::Known && context_.knowledge[fact->entry].Has(knowledge::Role::LooksAtDisk);
+}
+
+// A call of a function that looks at the disk itself.
+bool FileTests::LeadsToLook(ir::ModuleId module, ir::ExprId call) const {
+  const FuncId function = FunctionAround(context_, module, call);
+  const variation::CallFact* fact = function ? context_.facts.call(function, call) : nullptr;
+  if (fact == nullptr || fact->kind != variation::CallKind::Function) return false;
+  return std::ranges::any_of(context_.facts.functions[fact->function].calls, [&](const auto& each) {
+    return each.second.kind == variation::CallKind::Known && context_.knowledge[each.second.entry].Has(knowledge::Role::LooksAtDisk);
+  });
 }
 
 // A function of the project gets the path itself; a message would get a text. A library that saves may get the folder
@@ -317,13 +329,23 @@ bool FileTests::IsOnSomeRanks(const Site& site) const {
   return !ranks.empty() && ranks != traces::RankSet::All(world.size());
 }
 
+// At the top of a program or on the way from there, in no loop.
+bool FileTests::IsAskedOnce(const Site& site) const {
+  const std::vector<Site> ways = context_.index.WaysTo(site);
+  return !context_.reach.IsRepeated(site) && std::ranges::all_of(ways, [&](const Site& way) {
+    return context_.program.funcs[way.function].function == ir::kTopLevel || !context_.index.CallersOf(way.function).empty();
+  });
+}
+
 bool FileTests::IsSignal(const KnownCall& look) const {
   // Of a listing, what it finds is used.
   const bool lists = std::ranges::any_of(look.entry->roles, [](const knowledge::RoleOf& role) { return role.role == knowledge::Role::ListFiles; });
   const ValueId path = lists ? ValueId::None() : PathOf(look);
-  // What a caller passes is for the caller to use.
-  if (!path || context_.facts.values_store[path].kind == variation::ValueKind::Param) return false;
-  return !IsUsed(path) && !IsUsedByName(look);
+  // Nobody puts a file there between two looks at the start of a job. What a caller passes is for the caller to use, unless it is a
+  // written name that nothing else gets.
+  if (!path || IsAskedOnce({look.function, look.expr}) || IsUsed(path) || IsUsedByName(look)) return false;
+  if (context_.facts.values_store[path].kind != variation::ValueKind::Param) return true;
+  return std::ranges::all_of(context_.values.Leaves(path), [&](ValueId passed) { return !context_.values.Str(passed).empty() && !IsUsed(passed); });
 }
 
 }  // namespace allranks::rules

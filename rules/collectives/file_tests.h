@@ -3,7 +3,7 @@
 // On a disk that all ranks share, and while nobody writes, all of them find the same. So one note at the place that looks
 // says it, whatever number of collectives depends on it, and it is a possible one. An error it stays where the program
 // itself makes the file in the meantime (the arm where it is missing writes it, or hands its path on), or where nobody but
-// an operator can make it: a file that is looked for and never opened.
+// an operator can make it: a file that is looked for again and again, and never opened.
 //
 // That a condition hangs on files alone is said by its axes. Which call looked is followed through values; where these
 // were joined, through the chain that explains why it varies.
@@ -39,6 +39,7 @@ class FileTests {
   bool IsFetchedByOne(const objects::KnownCall& look, variation::ValueId path) const;
   bool IsSaid(const objects::Site& site) const;
   bool IsOnSomeRanks(const objects::Site& site) const;
+  bool IsAskedOnce(const objects::Site& site) const;
   bool IsSignal(const objects::KnownCall& look) const;
   variation::ValueId PathOf(const objects::KnownCall& look) const;
   // What calls get that do more than look whether a file is there.
@@ -51,6 +52,7 @@ class FileTests {
   bool IsUsed(variation::ValueId path) const;
   bool IsUsedByName(const objects::KnownCall& look) const;
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
+  bool LeadsToLook(ir::ModuleId module, ir::ExprId call) const;
   bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
   bool LeadsToWrite(const objects::Site& call) const;
   bool Makes(const objects::FileUse& use, variation::ValueId path) const;

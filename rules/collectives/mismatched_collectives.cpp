@@ -37,9 +37,12 @@ findings::Text MismatchMessage(const Context& context, const traces::Difference&
   if (!difference.has_victim) {
     return {"{} does not match between ranks: {}", {op, detail}};
   }
-  return {"{} on {} meets {} on {}: {}",
-          {OpNameOf(context, difference.culprit), traces::NameOfReached(difference), MetText(context, difference),
-           traces::NameOfNotReached(difference), detail}};
+  constexpr size_t kLongest = 88;
+  const std::string own = OpNameOf(context, difference.culprit), met = MetText(context, difference);
+  const std::string ranks = traces::NameOfReached(difference), others = traces::NameOfNotReached(difference);
+  // The labels say which ranks these are.
+  const bool is_long = own.size() + met.size() + ranks.size() + others.size() > kLongest;
+  return {"{} on {} meets {} on {}: {}", {own, ranks, met, is_long ? "the others" : others, detail}};
 }
 
 void CheckMismatchedCollectives(const Context& context, FindingSink& sink) {

@@ -13,7 +13,7 @@ void CheckWrongGroupMember(const Context& context, FindingSink& sink) {
     findings::Text message = {"{} is called by {} outside its group: there it does nothing or fails",
                               {op, ReachingRanks(difference)}};
     if (difference.detail == traces::Detail::Root) {
-      message = {"{} names a root that is not in its group: its members wait for a rank that never comes",
+      message = {"{} names a root that is not in its group: they fail, or wait for a rank that never comes",
                  {op}};
     }
     findings::Text help = {

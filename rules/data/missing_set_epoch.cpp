@@ -8,6 +8,7 @@
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/known_tests.h"
 #include "analyzer/objects/settings.h"
+#include "analyzer/variation/field_stores.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -303,7 +304,7 @@ class Epochs {
     // In an evaluation the order of the samples does not matter.
     if (!context_.training.TrainsOn(loop) || IsOnlyLookedAt(loop)) return;
     const std::optional<Site> epochs = EpochLoopOf(loop);
-    if (!epochs) return;
+    if (!epochs || IsReadOnce(loop, *epochs)) return;
     const ir::ModuleId module = ProgramOf(loop, *epochs);
     if (const std::optional<Site> late = ToldTooLate(loop, module)) return ReportLate(loop, *late);
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module)) return;
@@ -313,6 +314,49 @@ class Epochs {
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
     Report(loop, *sampler, *epochs, module);
+  }
+
+  // `batches = list(loader)`, once before the epochs: each of them goes over the same batches, whatever the sampler is told.
+  bool IsReadOnce(const LoaderLoop& loop, const Site& epochs) const {
+    const FuncId function = loop.iterable.function;
+    const ir::Module& module = context_.program.module_of(function);
+    const ir::ExprId read = LoaderExpr(module, loop.iterable.expr);
+    std::vector<Site> stored;
+    if (module[read].kind == ir::ExprKind::Attribute) {
+      for (const variation::FieldStore& store : variation::StoresOfField(context_.program, context_.facts, function, read)) {
+        stored.push_back({store.function, store.value});
+      }
+    }
+    for (uint32_t i = 0; i < module.stmts.size() && module[read].kind == ir::ExprKind::Name; ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (stmt.kind != ir::StmtKind::Assign) continue;
+      const FuncId around = context_.index.FunctionOf(context_.program.funcs[function].module, ir::StmtId{i});
+      const bool is_seen = around == function || context_.program.funcs[around].function == ir::kTopLevel;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        const bool is_it = module[target].kind == ir::ExprKind::Name && ir::NameOf(module[target]) == ir::NameOf(module[read]);
+        if (is_it && is_seen) stored.push_back({around, ir::AssignedOf(stmt)});
+      }
+    }
+    return !stored.empty() && std::ranges::all_of(stored, [&](const Site& each) { return IsListOf(each, loop.loader) && !IsInLoop(each, epochs); });
+  }
+
+  bool IsListOf(const Site& site, ValueId loader) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    if (module[site.expr].kind != ir::ExprKind::Call || ir::ArgCount(module, module[site.expr]) == 0) return false;
+    const ValueId callee = context_.facts.value(module_id, ir::CalleeOf(module[site.expr]));
+    const std::string_view name = callee ? context_.values.External(callee) : std::string_view();
+    const ValueId read = context_.facts.value(module_id, ir::ArgAt(module, module[site.expr], 0).value);
+    const bool is_list = name == "builtins.list" || name == "builtins.tuple";
+    return is_list && read && std::ranges::count(context_.loading.LoadersIn(read), loader) > 0;
+  }
+
+  // `loop`: the head of one.
+  bool IsInLoop(const Site& site, const Site& loop) const {
+    const ir::StmtId around = context_.index.StatementOf(loop);
+    const ir::Module& module = context_.program.module_of(loop.function);
+    const bool is_of_file = context_.program.funcs[site.function].module == context_.program.funcs[loop.function].module;
+    return is_of_file && around && module[around].begin <= module[site.expr].begin && module[site.expr].end <= module[around].end;
   }
 
   // `loader = train if training else valid`, and gradients are made `if training:`: of the other loader the order does not matter.
@@ -817,6 +861,7 @@ for epoch in range(epochs):
 * Nothing is trained in the loop: the order of an evaluation does not matter. The same holds for a loader
   beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
   the loop gets where it does not train (`loader = train if training else valid`).
+* The batches are read into a list once, before the epochs: `batches = list(loader)`.
 * The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.

@@ -53,8 +53,15 @@ class UnsetDevices {
   // By the program, or by a library that chooses the device of a process itself.
   bool IsChosenElsewhere(ir::ModuleId module) {
     const auto& files = calls_.FilesOf(module);
-    return std::ranges::any_of(files, [&](ir::ModuleId file) { return SpeaksOfDevices(file); }) ||
+    return std::ranges::any_of(files, [&](ir::ModuleId file) { return SpeaksOfDevices(file); }) || EntersDevice(module) ||
            calls_.HasAny(module, {"deepspeed.", "accelerate.", "lightning.", "horovod.", "ray.", "transformers.Trainer"});
+  }
+
+  // `with torch.cuda.device(local_rank):`, which the knowledge base has beside `set_device`.
+  bool EntersDevice(ir::ModuleId module) {
+    return calls_.FindIf(module, [&](const KnownCall& call) {
+      return call.entry->Has(knowledge::Role::SelectDevice) && context_.program.text(call.entry->name) == "torch.cuda.set_device";
+    }) != nullptr;
   }
 
   // Something called so is there: a function of a library that nobody has read may choose as well.
@@ -353,7 +360,8 @@ model = Net().cuda()
 
 ## When it is silent
 
-* A device is chosen, before the first collective that needs one, or each process sees one device only.
+* A device is chosen (`set_device`, `with torch.cuda.device(...)`), before the first collective that needs
+  one, or each process sees one device only.
 * `device_id` is passed.
 * DeepSpeed, Accelerate, Lightning, Horovod or Ray choose it.
 * Every tensor is put on a device with an index.

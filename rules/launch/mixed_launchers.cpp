@@ -28,7 +28,7 @@ void CheckNested(const LaunchContext& context, const Job& job, const Layer& agen
   const launch::LauncherTable* inner = InnerLauncher(context, job);
   if (inner == nullptr) return;
   Finding finding = LaunchFinding(kAR904, Severity::Error, Confidence::Certain, job.script.span(),
-                                  {"`{}` starts `{}` once per process, and each of these starts all "
+                                  {"`{}` starts `{}` once per process: each of these starts all "
                                    "processes again", {agent.launcher->name, inner->name}});
   AddNote(finding, agent.word.span(), {"already starts the processes", {}});
   finding.help = {"use only one of the two launchers", {}};
@@ -103,8 +103,8 @@ void CheckConfig(const LaunchFile& file, const Job& job, FindingSink& sink) {
   const std::string meant = job.nearest_config.empty() ? "" : "; did you mean `" + job.nearest_config + "`?";
   const std::string& reader = is_of_launcher ? job.innermost().launcher->name : job.missing_config_of;
   sink.push_back(LaunchFinding(kAR904, Severity::Error, is_sure ? Confidence::Likely : Confidence::Possible, job.missing_config.span(),
-                               {is_of_launcher ? "no file of the project is called `{}`, which `{}` is to take its configuration from{}"
-                                               : "no file of the project is called `{}`, which `{}` names{}",
+                               {is_of_launcher ? "no file of the project is called `{}`: `{}` is to take its configuration from it{}"
+                                               : "no file of the project is called `{}`: `{}` names it{}",
                                 {job.missing_config.text(), reader, meant}}));
 }
 

@@ -117,8 +117,8 @@ class Schedules {
     const KnownCall* prepares = GivenTo(call, knowledge::Role::RepeatsSteps);
     const KnownCall* deals_out = prepares == nullptr ? LoaderGivenTo(unit) : nullptr;
     if (prepares != nullptr && unit.ranks == 1 && LoaderGivenTo(unit) != nullptr) {
-      Report(steps, {"`{}` counts the batches of all ranks, which the schedule makes as many steps for, and multiplies them by the ranks "
-                     "again: it is too long by their number",
+      Report(steps, {"`{}` multiplies the batches by the ranks again: the schedule makes a step for the batch of each rank, and is too long by their "
+                     "number",
                      {Quoted(context_, steps)}},
              {{prepares->function, prepares->expr}, "a step counts once for each rank from here on"}, "leave out the number of ranks");
       return true;

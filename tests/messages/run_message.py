@@ -78,6 +78,10 @@ def main():
             if len(head) > LONGEST:
                 failed = True
                 print(f"{code}: a headline of {len(head)} characters; at most {LONGEST}, the rest behind a colon: {head}")
+        if f"[{code}]: " not in now:
+            failed = True
+            print(f"{code}: {fixture.relative_to(root)} shows no finding; name another fixture in the first line of {golden.name}")
+            continue
         if now == before:
             continue
         if update:
