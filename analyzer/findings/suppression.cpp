@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -23,6 +24,7 @@ struct Entry {
   std::vector<std::pair<uint32_t, uint32_t>> ranges;  // bytes it covers
   bool whole_file = false;
   bool used = false;
+  bool is_unknown = false;    // no rule has this code
   std::optional<Text> problem;
   std::optional<Fix> fix;  // of the problem
 };
@@ -35,6 +37,7 @@ class FileScopes {
     std::sort(statements_.begin(), statements_.end(), [](const Extent& a, const Extent& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
     });
+    FillParents();
   }
 
   std::vector<std::pair<uint32_t, uint32_t>> CoveredBy(const Extent& comment) const {
@@ -61,18 +64,25 @@ class FileScopes {
     for (; first != statements_.end() && first->begin < end; ++first) ranges.emplace_back(first->begin, first->end);
     return ranges;
   }
+  // Statements around a statement come before it.
+  void FillParents() {
+    std::vector<size_t> around;
+    for (size_t i = 0; i < statements_.size(); ++i) {
+      while (!around.empty() && statements_[around.back()].end <= statements_[i].begin) around.pop_back();
+      parents_.push_back(around.empty() ? kNone : around.back());
+      around.push_back(i);
+    }
+  }
   // The innermost statement around a place that is not inside its body.
   const Extent* InnermostHeader(uint32_t at) const {
-    const Extent* innermost = nullptr;
-    for (const Extent& statement : statements_) {
-      if (statement.begin > at) break;
-      if (at < statement.end) innermost = &statement;
-      // A comment after the last bracket of a call lies outside the call's bytes but on its last line.
-      if (at >= statement.end && statement.header_end == statement.end && OnLastLine(statement, at)) {
-        innermost = &statement;
-      }
-    }
-    return innermost != nullptr && (at < innermost->header_end || at >= innermost->end) ? innermost : nullptr;
+    const auto behind = std::upper_bound(statements_.begin(), statements_.end(), at, [](uint32_t place, const Extent& s) { return place < s.begin; });
+    size_t i = behind == statements_.begin() ? kNone : static_cast<size_t>(behind - statements_.begin()) - 1;
+    // A comment after the last bracket of a call lies outside the call's bytes but on its last line.
+    const bool is_behind = i != kNone && at >= statements_[i].end && statements_[i].header_end == statements_[i].end && OnLastLine(statements_[i], at);
+    while (!is_behind && i != kNone && at >= statements_[i].end) i = parents_[i];
+    if (i == kNone) return nullptr;
+    const Extent& innermost = statements_[i];
+    return at < innermost.header_end || at >= innermost.end ? &innermost : nullptr;
   }
   bool OnLastLine(const Extent& statement, uint32_t at) const {
     return file_.text.find_first_of("\r\n", statement.end) >= at;
@@ -86,12 +96,16 @@ class FileScopes {
   }
 
   const source::SourceFile& file_;
+  static constexpr size_t kNone = ~size_t{0};
   std::vector<Extent> statements_;
+  std::vector<size_t> parents_;  // by statement
 };
 
 constexpr std::array<std::string_view, 2> kVerbs = {"ignore", "ignore-file"};
 // More than there are rules: nobody wrote such a list, and each of its codes would be complained about.
 constexpr size_t kMostCodes = 128;
+// Of one file: nobody reads more of them, and a text of some megabytes has hundreds of thousands.
+constexpr size_t kMostComplaints = 1000;
 
 Text DirectiveProblem(const Directive& directive) {
   const std::string verb(directive.verb);
@@ -167,36 +181,104 @@ void AddEntries(const source::SourceFile& file, const FileSyntax& syntax, const 
   const bool whole_file = directive->verb == "ignore-file";
   const std::vector<std::pair<uint32_t, uint32_t>> ranges = whole_file ? std::vector<std::pair<uint32_t, uint32_t>>() : scopes.CoveredBy(comment);
   for (const auto& [offset, code] : directive->codes) {
-    Entry entry{.span = at(offset, offset + code.size()), .comment = whole, .reason = std::string(directive->reason),
-                .ranges = ranges, .whole_file = whole_file};
+    Entry entry{.span = at(offset, offset + code.size()), .comment = whole};
     entry.code = rules.code_of(code);
-    if (entry.code.empty()) {
-      const std::string_view near = rules.nearest(code);
-      entry.problem = UnknownCode(near, code);
-      entry.fix = Respell(entry.span, near);
+    entry.is_unknown = entry.code.empty();
+    if (!entry.is_unknown) {
+      entry.reason = directive->reason;
+      entry.ranges = ranges;
+      entry.whole_file = whole_file;
     }
     entries.push_back(std::move(entry));
   }
 }
 
-bool Covers(const Entry& entry, const Finding& finding) {
-  if (entry.code != finding.code) return false;
-  if (entry.whole_file) return true;
-  return std::any_of(entry.ranges.begin(), entry.ranges.end(), [&](const std::pair<uint32_t, uint32_t>& range) {
-    return range.first <= finding.span.begin && finding.span.begin < range.second;
-  });
-}
-
-// Marks every comment that covers the finding as used. Returns the first; none: nullptr.
-const Entry* Use(std::vector<Entry>& entries, const Finding& finding) {
-  const Entry* first = nullptr;
-  for (Entry& entry : entries) {
-    if (!Covers(entry, finding)) continue;
-    entry.used = true;
-    if (first == nullptr) first = &entry;
+// The entries of a file, by what they cover. Marks those that cover a finding as used.
+class Coverage {
+ public:
+  explicit Coverage(std::vector<Entry>& entries) : entries_(entries) {
+    for (uint32_t i = 0; i < entries.size(); ++i) Add(i);
+    for (auto& [code, of_code] : codes_) Sort(of_code);
   }
-  return first;
-}
+
+  // The first of them; none: nullptr.
+  const Entry* Use(const Finding& finding) {
+    const auto of_code = codes_.find(finding.code);
+    if (of_code == codes_.end()) return nullptr;
+    uint32_t first = kNone;
+    UseAll(of_code->second.whole_file, first);
+    std::vector<Range>& ranges = of_code->second.ranges;
+    const auto behind = std::ranges::upper_bound(ranges, finding.span.begin, {}, &Range::begin);
+    uint32_t i = behind == ranges.begin() ? kNone : static_cast<uint32_t>(behind - ranges.begin()) - 1;
+    while (i != kNone) {
+      if (finding.span.begin < ranges[i].end) UseAll(ranges[i].entries, first);
+      i = ranges[i].around;
+    }
+    return first == kNone ? nullptr : &entries_[first];
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+
+  // Some that cover the same: the first of them all, and those that are not marked yet.
+  struct Same {
+    uint32_t first = kNone;
+    std::vector<uint32_t> unused;
+  };
+  struct Range {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    Same entries = {};
+    uint32_t around = kNone;  // the innermost range that this one lies in, which comes before it
+  };
+  struct OfCode {
+    Same whole_file;
+    std::vector<Range> ranges;
+  };
+
+  static void AddTo(Same& same, uint32_t entry) {
+    same.first = std::min(same.first, entry);
+    same.unused.push_back(entry);
+  }
+
+  void Add(uint32_t i) {
+    const Entry& entry = entries_[i];
+    if (entry.code.empty()) return;
+    OfCode& of_code = codes_[entry.code];
+    if (entry.whole_file) AddTo(of_code.whole_file, i);
+    for (const auto& [begin, end] : entry.ranges) {
+      of_code.ranges.push_back({.begin = begin, .end = end});
+      AddTo(of_code.ranges.back().entries, i);
+    }
+  }
+
+  // Statements lie in one another or apart, and so do these.
+  static void Sort(OfCode& of_code) {
+    std::ranges::stable_sort(of_code.ranges, [](const Range& a, const Range& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+    std::vector<Range> merged;
+    std::vector<uint32_t> around;
+    for (Range& range : of_code.ranges) {
+      if (!merged.empty() && merged.back().begin == range.begin && merged.back().end == range.end) {
+        AddTo(merged.back().entries, range.entries.first);
+        continue;
+      }
+      while (!around.empty() && merged[around.back()].end <= range.begin) around.pop_back();
+      range.around = around.empty() ? kNone : around.back();
+      around.push_back(static_cast<uint32_t>(merged.size()));
+      merged.push_back(std::move(range));
+    }
+    of_code.ranges = std::move(merged);
+  }
+
+  void UseAll(Same& same, uint32_t& first) {
+    first = std::min(first, same.first);
+    for (const uint32_t entry : same.unused) entries_[entry].used = true;
+    same.unused.clear();
+  }
+
+  std::vector<Entry>& entries_;
+  std::map<std::string_view, OfCode> codes_;
+};
 
 // The comment with the space before it; a comment on a line of its own with its line.
 Edit RemovalOf(const source::SourceFile& file, const source::Span& comment) {
@@ -229,10 +311,19 @@ Finding Complaint(const Entry& entry, Text message) {
   return {.code = kCode, .severity = Severity::Warning, .span = entry.span, .message = std::move(message)};
 }
 
+void AddUnknown(const source::SourceFile& file, const Entry& entry, const KnownRules& rules, std::vector<Finding>& findings) {
+  const std::string_view code = std::string_view(file.text).substr(entry.span.begin, entry.span.end - entry.span.begin);
+  const std::string_view near = rules.nearest(code);
+  findings.push_back(Complaint(entry, UnknownCode(near, code)));
+  if (const std::optional<Fix> fix = Respell(entry.span, near)) findings.back().fixes = {*fix};
+}
+
 void AddComplaint(const source::SourceFile& file, std::span<const Entry> codes, size_t index, bool is_idle, bool all_idle,
-                  bool require_reason, std::vector<Finding>& findings) {
+                  bool require_reason, const KnownRules& rules, std::vector<Finding>& findings) {
   const Entry& entry = codes[index];
-  if (entry.problem) {
+  if (entry.is_unknown) {
+    AddUnknown(file, entry, rules, findings);
+  } else if (entry.problem) {
     findings.push_back(Complaint(entry, *entry.problem));
     if (entry.fix) findings.back().fixes = {*entry.fix};
   } else if (is_idle) {
@@ -250,9 +341,9 @@ void AddComplaints(const source::SourceFile& file, source::FileId id, std::span<
                    std::vector<Finding>& findings) {
   if (std::ranges::any_of(codes, [](const Entry& entry) { return entry.code == kCode; })) return;
   const bool require_reason = rules.require_reason && rules.require_reason(id);
-  const auto is_idle = [&](const Entry& entry) { return !entry.problem && !entry.used && rules.ran(id, entry.code); };
+  const auto is_idle = [&](const Entry& entry) { return !entry.problem && !entry.is_unknown && !entry.used && rules.ran(id, entry.code); };
   const bool all_idle = std::ranges::all_of(codes, is_idle);
-  for (size_t i = 0; i < codes.size(); ++i) AddComplaint(file, codes, i, is_idle(codes[i]), all_idle, require_reason, findings);
+  for (size_t i = 0; i < codes.size(); ++i) AddComplaint(file, codes, i, is_idle(codes[i]), all_idle, require_reason, rules, findings);
 }
 
 // Of a whole file: entries of one comment stand side by side.
@@ -260,7 +351,13 @@ void AddAllComplaints(const source::SourceFile& file, source::FileId id, const s
                       std::vector<Finding>& findings) {
   const bool is_accepted = std::ranges::any_of(entries, [](const Entry& entry) { return entry.whole_file && entry.code == kCode; });
   if (is_accepted) return;
+  const size_t before = findings.size();
   for (size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+    if (findings.size() - before >= kMostComplaints) {
+      findings.push_back(Complaint(entries[begin], {"more than {} comments of this file suppress nothing or lack a reason; those from here on were not looked at",
+                                                    {std::to_string(kMostComplaints)}}));
+      return;
+    }
     while (end < entries.size() && entries[end].comment == entries[begin].comment) ++end;
     AddComplaints(file, id, std::span(entries).subspan(begin, end - begin), rules, findings);
   }
@@ -277,18 +374,21 @@ bool MayHaveDirectives(std::string_view text) {
 std::vector<Suppressed> ApplySuppressions(const source::SourceFiles& files, std::span<const FileSyntax> syntax,
                          const KnownRules& rules, std::vector<Finding>& findings) {
   std::unordered_map<source::FileId, std::vector<Entry>> by_file;
+  std::unordered_map<source::FileId, Coverage> coverage;
   for (const FileSyntax& one : syntax) {
     if (!MayHaveDirectives(files[one.file].text)) continue;
     std::vector<Entry> entries;
     const FileScopes scopes(files[one.file], one);
     for (const Extent& comment : one.comments) AddEntries(files[one.file], one, scopes, rules, comment, entries);
-    if (!entries.empty()) by_file.emplace(one.file, std::move(entries));
+    if (entries.empty()) continue;
+    const auto [known, is_new] = by_file.emplace(one.file, std::move(entries));
+    if (is_new) coverage.emplace(one.file, Coverage(known->second));
   }
   std::vector<Suppressed> suppressed;
   std::vector<Finding> left;
   for (Finding& finding : findings) {
     const Entry* by = nullptr;
-    if (const auto entries = by_file.find(finding.span.file); entries != by_file.end()) by = Use(entries->second, finding);
+    if (const auto of_file = coverage.find(finding.span.file); of_file != coverage.end()) by = of_file->second.Use(finding);
     if (by == nullptr) left.push_back(std::move(finding));
     else suppressed.push_back({std::move(finding), by->reason, by->comment});
   }

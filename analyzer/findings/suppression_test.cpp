@@ -162,6 +162,21 @@ TEST(SuppressionTest, AListThatNobodyWroteIsOneComplaint) {
               ElementsAre("AR101: found", "AR002: `allranks: ignore` names more than 128 codes and suppresses nothing"));
 }
 
+TEST(SuppressionTest, ComplaintsOfOneFileAreBounded) {
+  std::string text;
+  for (int i = 0; i < 1500; ++i) text += "x = 1  # allranks: ignore[AR9X9]\n";
+  const std::vector<std::string> left = Program(text, {}).Left();
+  ASSERT_EQ(left.size(), 1001);
+  EXPECT_EQ(left.back(), "AR002: more than 1000 comments of this file suppress nothing or lack a reason; those from here on were not looked at");
+}
+
+TEST(SuppressionTest, TheFirstOfSeveralCommentsGivesTheReason) {
+  const std::string text = "# allranks: ignore[AR101] first\n# allranks: ignore[AR101] second\nbarrier()  # allranks: ignore[AR101] third\n";
+  Program program(text, {"barrier()"});
+  EXPECT_THAT(program.Find("AR101").Left(), testing::IsEmpty());
+  EXPECT_THAT(program.Reasons(), ElementsAre("AR101: first"));
+}
+
 TEST(SuppressionTest, WithoutACodeItSuppressesNothing) {
   for (const char* comment : {"ignore", "ignore[]", "ignore all [AR101]", "ignore[AR101", "ingore[AR101]"}) {
     Program program("barrier()  # allranks: " + std::string(comment) + "\n", {"barrier()"});

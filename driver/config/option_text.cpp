@@ -6,11 +6,23 @@
 namespace allranks::config {
 namespace {
 
+// Whether it stands for itself: no control character ends the line, and no `##[` is a command to a runner that reads the line in a log. What
+// may stand unseen between two `#` is none of ASCII.
+bool IsPlain(char c, char before) {
+  const auto byte = static_cast<unsigned char>(c), last = static_cast<unsigned char>(before);
+  return byte >= 0x20 && byte != 0x7f && (c != '#' || (before != '#' && last < 0x80));
+}
+
 std::string Quoted(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "\"";
+  char before = ' ';
   for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    if (IsPlain(c, before)) out += c;
+    else out += {'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]};
+    before = c;
   }
   return out + "\"";
 }

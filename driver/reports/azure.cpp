@@ -9,15 +9,16 @@ namespace {
 
 std::string EscapedForAzure(std::string_view text, bool property) {
   std::string out;
-  for (const Decoded& character : DecodeAll(text)) {
-    const std::string_view bytes = text.substr(character.offset, character.length);
+  const std::vector<Decoded> characters = DecodeAll(text);
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const std::string_view bytes = text.substr(characters[i].offset, characters[i].length);
     const char c = bytes[0];
     if (c == '%') out += "%AZP25";
     else if (c == '\r') out += "%0D";
     else if (c == '\n') out += "%0A";
     else if (property && c == ';') out += "%3B";
     else if (property && c == ']') out += "%5D";
-    else out += OneLine(bytes);
+    else out += IsOfCommand(characters, i) ? "\xef\xbf\xbd" : OneLine(bytes);
   }
   return out;
 }

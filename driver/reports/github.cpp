@@ -11,13 +11,14 @@ namespace {
 std::string Replaced(std::string_view text, std::string_view also) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out;
-  for (const Decoded& character : DecodeAll(text)) {
-    const std::string_view bytes = text.substr(character.offset, character.length);
+  const std::vector<Decoded> characters = DecodeAll(text);
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const std::string_view bytes = text.substr(characters[i].offset, characters[i].length);
     const char c = bytes[0];
     const bool escape = c == '%' || c == '\r' || c == '\n' || also.find(c) != std::string_view::npos;
     const auto byte = static_cast<unsigned char>(c);
     if (escape) out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    else out += OneLine(bytes);
+    else out += IsOfCommand(characters, i) ? "\xef\xbf\xbd" : OneLine(bytes);
   }
   return out;
 }

@@ -9,7 +9,9 @@ namespace allranks::reports {
 
 std::string JsonQuoted(std::string_view text) {
   std::string out = "\"";
-  for (const Decoded& c : DecodeAll(text)) {
+  const std::vector<Decoded> characters = DecodeAll(text);
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const Decoded& c = characters[i];
     if (c.value == '"' || c.value == '\\') {
       out += '\\';
       out += static_cast<char>(c.value);
@@ -17,7 +19,8 @@ std::string JsonQuoted(std::string_view text) {
       out += "\\n";
     } else if (c.value == '\t') {
       out += "\\t";
-    } else if (c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0) || c.value == 0x2028 || c.value == 0x2029) {
+    } else if (c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0) || c.value == 0x2028 || c.value == 0x2029 ||
+               IsOfCommand(characters, i)) {
       std::array<char, 8> escape{};
       std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(c.value));
       out += escape.data();
@@ -35,12 +38,23 @@ JsonWriter& JsonWriter::Key(std::string_view key) {
   return *this;
 }
 
-JsonWriter& JsonWriter::String(std::string_view text) { return Raw(JsonQuoted(text)); }
-
-JsonWriter& JsonWriter::Raw(std::string_view json) {
+JsonWriter& JsonWriter::Value(std::string_view json) {
   BeforeValue();
   out_ += json;
   return *this;
+}
+
+JsonWriter& JsonWriter::String(std::string_view text) { return Value(JsonQuoted(text)); }
+
+// Outside of strings JSON has no `#`.
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  if (json.find('#') == std::string_view::npos) return Value(json);
+  const std::vector<Decoded> characters = DecodeAll(json);
+  std::string out;
+  for (size_t i = 0; i < characters.size(); ++i) {
+    out += IsOfCommand(characters, i) ? std::string_view("\\u0023") : json.substr(characters[i].offset, characters[i].length);
+  }
+  return Value(out);
 }
 
 JsonWriter& JsonWriter::Open(char bracket) {

@@ -22,8 +22,8 @@ class JsonWriter {
   JsonWriter& Key(std::string_view key);
   // Bytes that are not UTF-8 become U+FFFD: the output is valid whatever was analysed.
   JsonWriter& String(std::string_view text);
-  JsonWriter& Number(uint64_t number) { return Raw(std::to_string(number)); }
-  JsonWriter& Bool(bool value) { return Raw(value ? "true" : "false"); }
+  JsonWriter& Number(uint64_t number) { return Value(std::to_string(number)); }
+  JsonWriter& Bool(bool value) { return Value(value ? "true" : "false"); }
   // A value that is JSON already.
   JsonWriter& Raw(std::string_view json);
   JsonWriter& Member(std::string_view key, std::string_view text) { return Key(key).String(text); }
@@ -32,6 +32,7 @@ class JsonWriter {
   std::string Take() { return std::move(out_) + "\n"; }
 
  private:
+  JsonWriter& Value(std::string_view json);
   JsonWriter& Open(char bracket);
   JsonWriter& Close(char bracket);
   void BeforeValue();

@@ -48,7 +48,7 @@ std::string RenderMarkdown(const Report& report) {
     if (rows > kMostRows) out += "\nOnly the first " + std::to_string(kMostRows) + " findings are listed.\n";
     out += "\n";
   }
-  for (const std::string& error : report.errors) out += "**error:** " + Cell(error) + "\n\n";
+  for (const std::string& error : report.errors) out += "**error:** " + Cell(OneLine(error)) + "\n\n";
   return out + RenderSummary(report, {});
 }
 

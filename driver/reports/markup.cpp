@@ -17,9 +17,15 @@ bool IsPlainCharacter(char32_t c) {
 
 std::string Escaped(std::string_view text) {
   std::string out;
-  for (const Decoded& c : DecodeAll(text)) {
+  const std::vector<Decoded> characters = DecodeAll(text);
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const Decoded& c = characters[i];
     if (!c.valid || !IsPlainCharacter(c.value)) {
       out += "\xef\xbf\xbd";
+      continue;
+    }
+    if (IsOfCommand(characters, i)) {
+      out += "&#35;";
       continue;
     }
     switch (c.value) {

@@ -40,8 +40,11 @@ uint32_t ShownLine(const source::SourceFile& file, uint32_t line) {
 }
 
 std::string OneLine(std::string_view text) {
+  constexpr std::string_view kCommand = "::", kReplacement = "\xef\xbf\xbd";
   std::string out;
   for (const Glyph& glyph : Glyphs(text)) out += glyph.text;
+  const size_t begin = out.find_first_not_of(' ');
+  if (begin != std::string::npos && std::string_view(out).substr(begin).starts_with(kCommand)) out.replace(begin, 1, kReplacement);
   return out;
 }
 

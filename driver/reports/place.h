@@ -23,7 +23,8 @@ std::string ToString(const Place& place);
 // The line as the excerpt's margin shows it: in a notebook within its cell.
 uint32_t ShownLine(const source::SourceFile& file, uint32_t line);
 
-// One line that a terminal shows as it is: control and direction-changing characters become U+FFFD.
+// One line that a terminal shows as it is, and that speaks to no runner that reads it in a log: what Glyphs replaces becomes U+FFFD,
+// and so does the first of two colons that it begins with.
 std::string OneLine(std::string_view text);
 
 // The same of a text that has lines on purpose: where they end stays.

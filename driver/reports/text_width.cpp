@@ -71,7 +71,33 @@ Decoded Decode(std::string_view text, size_t at) {
   return {c, offset, length, true};
 }
 
+// Whoever compares as people read sees nothing in these.
+constexpr char32_t kSoftHyphen = 0xad;
+bool IsSkipped(const Decoded& c) { return c.value == kSoftHyphen || IsIn(kNoWidth, c.value); }
+
+char32_t Lower(char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+
+// Whether the word follows, in capitals or not.
+bool Follows(std::span<const Decoded> text, std::string_view word) {
+  size_t matched = 0;
+  for (const Decoded& c : text) {
+    if (matched == word.size()) break;
+    if (IsSkipped(c)) continue;
+    if (Lower(c.value) != static_cast<char32_t>(word[matched])) return false;
+    ++matched;
+  }
+  return matched == word.size();
+}
+
 }  // namespace
+
+bool IsOfCommand(std::span<const Decoded> text, size_t at) {
+  if (text[at].value != '#') return false;
+  size_t before = at;
+  while (before > 0 && IsSkipped(text[before - 1])) --before;
+  const std::span<const Decoded> behind = text.subspan(at + 1);
+  return before > 0 && text[before - 1].value == '#' && (Follows(behind, "[") || Follows(behind, "vso["));
+}
 
 std::vector<Decoded> DecodeAll(std::string_view text) {
   std::vector<Decoded> characters;
@@ -84,13 +110,15 @@ std::vector<Glyph> Glyphs(std::string_view line) {
   std::vector<Glyph> glyphs;
   glyphs.reserve(line.size());
   uint32_t column = 0;
-  for (const Decoded& character : DecodeAll(line)) {
+  const std::vector<Decoded> characters = DecodeAll(line);
+  for (size_t i = 0; i < characters.size(); ++i) {
+    const Decoded& character = characters[i];
     const char32_t c = character.value;
     Glyph glyph{.offset = character.offset, .column = column, .text = {}};
     if (c == '\t') {
       glyph.width = kTabStop - column % kTabStop;
       glyph.text.assign(glyph.width, ' ');
-    } else if (!character.valid || IsIn(kUnsafe, c)) {
+    } else if (!character.valid || IsIn(kUnsafe, c) || IsOfCommand(characters, i)) {
       glyph.text = "\xef\xbf\xbd";
     } else {
       glyph.width = IsIn(kNoWidth, c) ? 0 : IsIn(kWide, c) ? 2 : 1;

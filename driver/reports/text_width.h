@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ struct Glyph {
 
 constexpr uint32_t kTabStop = 4;
 
-// Tabs become spaces; control characters, bytes that are not UTF-8, and characters that change the direction of
-// text become U+FFFD.
+// Tabs become spaces; control characters, bytes that are not UTF-8, characters that change the direction of text, and what makes a
+// command of a text (IsOfCommand) become U+FFFD.
 std::vector<Glyph> Glyphs(std::string_view line);
 
 // One character of a text in UTF-8; a byte that is part of none is not `valid`.
@@ -30,6 +31,10 @@ struct Decoded {
   bool valid = true;
 };
 std::vector<Decoded> DecodeAll(std::string_view text);
+
+// Whether this character is the second `#` of `##[` or `##vso[`: the runners of GitHub and Azure take such a text for a command to
+// themselves, wherever in a line of their log it stands.
+bool IsOfCommand(std::span<const Decoded> text, size_t at);
 
 // Cells that a text takes.
 uint32_t Width(std::string_view text);

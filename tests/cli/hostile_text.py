@@ -10,6 +10,11 @@ from support import ALLRANKS, GUARDED, CliTest, main
 
 # The title of the terminal, a line that GitHub would take for a command, and the one-character form of ESC [.
 HOSTILE = "x\x1b]0;title\x07\n::error::forged\r\x9b2J"
+# Commands as names begin with them, and as they stand in code. Those with `#` count wherever they are in a line.
+COMMAND_NAMES = ("::error::forged", "##vso[task.setvariable variable=x]", "##[error]forged", "#\xad#Vso[forged")
+IN_LINES = re.compile("##(vso)?\\[", re.IGNORECASE)
+# What is no command of ours.
+OF_FORMATS = {"azure": re.compile(r"^##vso\[task\.logissue type=(error|warning);"), "github": re.compile(r"^::(error|warning|notice) title=allranks ")}
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 FORMATS = ("full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html", "markdown", "azure")
 FIXABLE = """\
@@ -32,6 +37,12 @@ class HostileText(CliTest):
         self.assert_steers_nothing(text, where)
         forged = [line for line in text.splitlines() if line.strip().startswith(("::error::forged", "##vso[forged"))]
         self.assertEqual(forged, [], (where, text))
+
+    def assert_no_commands(self, text, form, where):
+        for line in text.splitlines():
+            line = OF_FORMATS[form].sub("", line) if form in OF_FORMATS else line
+            self.assertFalse(line.strip().startswith("::"), (where, line))
+            self.assertIsNone(IN_LINES.search(line.replace("\xad", "")), (where, line))
 
     def run_clean(self, *args, **options):
         result = self.run_allranks(*args, **options)
@@ -109,6 +120,26 @@ class HostileText(CliTest):
             self.run_clean(*command, cwd=folder)
             if command[0] in ("check", "trace", "ir", "explain", "verify", "clean"):
                 self.run_clean(*command, *([HOSTILE] if command[-1].startswith("-") or command[-1] in FORMATS or command == ("clean",) else []))
+
+    def test_commands_in_names_and_code(self):
+        for name in COMMAND_NAMES:
+            self.write(f"{name}.py", FIXABLE + f"if rank == 0:\n    dist.barrier()  # {name}\n    dist.barrier(\"{name}\")\n")
+            self.write(f"{name}.cpp", f"#include <mpi.h>\nvoid f(int r) {{ if (r == 0) ::MPI_Barrier(MPI_COMM_WORLD); }} // {name}\n")
+            self.write(f"{name}.sh", "export NCCL_DEBGU=INFO\ntorchrun --nproc_pre_node 2 train.py\n")
+            self.write(f"third_party/{name}.py", GUARDED)
+        self.write("allranks.toml", f"exclude = [{', '.join(json.dumps(name) for name in COMMAND_NAMES)}]\n")
+        commands = [("check", "--isolated", "--output-format", form) for form in FORMATS]
+        commands += [("check", "--isolated", *options) for options in (
+            ("--show-files",), ("--show-files", "-v"), ("--coverage", "-v"), ("--statistics",), ("--profile",), ("-v",), ("--fix", "--show-fixes"))]
+        commands += [("check", "--show-settings"), ("check", "--isolated", "--output-format", "json", "--verify")]
+        commands += [(command, *more, f"{name}.py{behind}") for name in COMMAND_NAMES for command, *more in (
+            ("trace",), ("ir",), ("explain",), ("check", "--config"), ("check", "--baseline"), ("check", "--output-file", "none/"))
+            for behind in ("", "x")]
+        for command in commands:
+            result = self.run_clean(*command)
+            # Listings of a program are as the code is.
+            is_listing = command[0] in ("trace", "ir")
+            self.assert_no_commands(("" if is_listing else result.out) + result.err, command[-1], command)
 
     def test_a_terminal(self):
         self.write(f"{HOSTILE}/a.py", FIXABLE)
