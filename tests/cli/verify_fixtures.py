@@ -1,5 +1,5 @@
-"""Every witness that the fixtures produce runs on the simulator, on Gloo and through the NCCL backend on a double of the library, and
-all say the same.
+"""Every witness that the fixtures produce runs on the simulator; one of each kind runs on Gloo and through the NCCL backend on a double
+of the library, and all say the same.
 
 usage: verify_fixtures.py ALLRANKS CLASS REPORT CUDA_DOUBLE NCCL_DOUBLE
 
@@ -14,7 +14,7 @@ import sys
 import unittest
 
 from support import main
-from verify_support import FIXTURES, VerifyTest
+from verify_support import FIXTURES, VerifyTest, distinct
 
 NCCL_DOUBLE, CUDA_DOUBLE, REPORT = sys.argv.pop(), sys.argv.pop(), pathlib.Path(sys.argv.pop())
 
@@ -33,8 +33,7 @@ class FixturesTest(VerifyTest):
         self.findings = [finding for finding in self.report["findings"] if finding["witness"]]
 
     def verdicts(self, *args, run=None, shares=1):
-        report = self.report if shares == 1 else {**self.report, "findings": self.findings}
-        return self.verdicts_of(run or self.verify, report, *args, shares=shares)
+        return self.verdicts_of(run or self.verify, {**self.report, "findings": self.findings}, *args, shares=shares)
 
     @staticmethod
     def stuck(verdict):
@@ -68,7 +67,14 @@ class OnSimulator(FixturesTest):
                 self.assertEqual(self.stuck(verdict), [(s["rank"], s["op"]) for s in expected["expect"].get("stuck", [])])
 
 
-class OnGloo(FixturesTest):
+class OneOfEachKind(FixturesTest):
+    def setUp(self):
+        super().setUp()
+        self.findings = distinct(self.findings)
+        self.assertGreater(len(self.findings), 90)
+
+
+class OnGloo(OneOfEachKind):
     @staticmethod
     def sizes_differ(witness):
         return len({op["count"] for ops in witness["ops"].values() for op in ops}) > 1
@@ -88,7 +94,7 @@ class OnGloo(FixturesTest):
                 self.assertEqual(self.waiting(seen), self.waiting(model))
 
 
-class OnDouble(FixturesTest):
+class OnDouble(OneOfEachKind):
     def test_the_nccl_backend_agrees_with_the_simulator(self):
         simulated = self.verdicts("--backend", "sim")
         double = self.verify_on_double(CUDA_DOUBLE, NCCL_DOUBLE)

@@ -3,7 +3,7 @@
 import json
 
 from support import main
-from verify_support import FIXTURES, VerifyTest
+from verify_support import FIXTURES, VerifyTest, distinct
 
 # What each rule's defect leads to: AR502's part is left out by one rank or by all of them.
 EFFECTS = {"AR201": {"error"}, "AR206": {"error"}, "AR301": {"semantic"}, "AR302": {"semantic"}, "AR303": {"deadlock"},
@@ -19,81 +19,73 @@ TWINS = {"AR206": {"backend": "cpu:gloo,cuda:nccl"}, "AR301": {"set_epoch": True
 
 
 class Scenarios(VerifyTest):
-    def verdicts(self, code, fixture, *args):
+    def findings(self, code, fixture=None):
+        """The report on a fixture, or on all of a rule, with one finding of each kind. A call that has lost its receiver raises an error
+        wherever it runs: it has no witness, and nothing to measure."""
         checked = self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", "--select", code,
-                                    "--min-confidence", "possible", fixture)
-        findings = json.loads(checked.out)["findings"]
-        self.write("report.json", checked.out)
-        if not findings:
-            return []
-        # A call that has lost its receiver raises an error wherever it runs: nothing to measure.
-        with_witness = sum(finding["witness"] is not None for finding in findings)
+                                    "--min-confidence", "possible", fixture or FIXTURES / code)
+        report = json.loads(checked.out)
+        return {**report, "findings": distinct(report["findings"])}
+
+    def verdicts(self, report, *args):
+        """Each finding's place and what `verify` says of it."""
+        self.write("report.json", json.dumps(report))
         result = self.verify("--output-format", "json", *args, "report.json")
         self.assertEqual(result.err, "")
-        self.assertEqual(result.code, 1 if with_witness else 0)
-        return [finding["verify"] for finding in json.loads(result.out)["findings"] if "verify" in finding]
-
-    def all_of(self, code):
-        found = []
-        # Those named ok_ have no findings.
-        for fixture in sorted((FIXTURES / code).glob("[!o]*")):
-            found += [(fixture, verdict) for verdict in self.verdicts(code, fixture, "--backend", "sim")]
-        return found
+        found = json.loads(result.out)["findings"]
+        self.assertEqual(result.code, 1 if any(one["verify"]["verdict"] == "reproduced" for one in found) else 0)
+        return [(finding["location"], one["verify"]) for finding, one in zip(report["findings"], found, strict=True)]
 
     def test_each_is_reproduced_with_numbers(self):
         for code, effects in EFFECTS.items():
-            found = self.all_of(code)
-            self.assertGreater(len(found), 1, code)
-            for fixture, verdict in found:
-                with self.subTest(fixture):
+            found = self.verdicts(self.findings(code), "--backend", "sim")
+            self.assertGreater(len(found), 0, code)
+            for place, verdict in found:
+                with self.subTest(place):
                     self.assertEqual(verdict["verdict"], "reproduced")
                     self.assertIn(verdict["effect"], effects)
                     self.assertRegex(verdict["measured"], "[0-9]")
 
-    def twins_of(self, code, fixture, *args):
-        """The verdicts on the witnesses of a fixture, each changed to that of the program as it should be."""
-        checked = self.run_allranks("check", "--output-format", "json", "--isolated", "--no-cache", "--select", code,
-                                    "--min-confidence", "possible", fixture)
-        report = json.loads(checked.out)
-        report["findings"] = [finding for finding in report["findings"] if finding["witness"]]
+    def twins_of(self, code, fixture=None):
+        """The report with each witness changed to that of the program as it should be."""
+        report = self.findings(code, fixture)
         for finding in report["findings"]:
             finding["witness"]["scenario"].update(TWINS[code])
             if code == "AR804":
                 finding["witness"]["ops"]["c0"] = [BARRIER]
-        self.write("twin.json", json.dumps(report))
-        result = self.verify("--output-format", "json", *args, "twin.json")
-        return [finding["verify"] for finding in json.loads(result.out)["findings"]]
+        return report
 
     def test_the_program_as_it_should_be_is_not_reproduced(self):
         for code in TWINS:
-            found = 0
-            for fixture in sorted((FIXTURES / code).glob("[!o]*")):
-                for verdict in self.twins_of(code, fixture, "--backend", "sim"):
-                    with self.subTest(fixture):
-                        found += 1
-                        self.assertEqual(verdict["verdict"], "not_reproduced", verdict)
-                        self.assertRegex(verdict["measured"], "[0-9]")
-            self.assertGreater(found, 0, code)
+            found = self.verdicts(self.twins_of(code), "--backend", "sim")
+            self.assertGreater(len(found), 0, code)
+            for place, verdict in found:
+                with self.subTest(place):
+                    self.assertEqual(verdict["verdict"], "not_reproduced", verdict)
+                    self.assertRegex(verdict["measured"], "[0-9]")
 
     def test_a_barrier_holds_readers_on_real_ranks(self):
         self.needs_gloo()
-        seen = self.twins_of("AR804", FIXTURES / "AR804" / "no_barrier.py", "--backend", "gloo", "--quiet-time", "1.5")
-        self.assertEqual([one["verdict"] for one in seen], ["not_reproduced"] * 2)
+        report = self.twins_of("AR804", FIXTURES / "AR804" / "no_barrier.py")
+        seen = [verdict for _, verdict in self.verdicts(report, "--backend", "gloo", "--quiet-time", "1.5")]
+        self.assertEqual({one["verdict"] for one in seen}, {"not_reproduced"})
         self.assertIn("wait before reading", seen[0]["measured"])
 
     def test_readers_and_micro_steps_on_real_ranks(self):
         self.needs_gloo()
         for code in ("AR403", "AR804"):
-            for fixture, model in self.all_of(code):
-                with self.subTest(fixture):
-                    seen = self.verdicts(code, fixture, "--backend", "gloo")
-                    self.assertIn((model["effect"], model["measured"]), [(one["effect"], one["measured"]) for one in seen])
-                    self.assertEqual({one["evidence"] for one in seen}, {"runtime"})
+            report = self.findings(code)
+            models, seen = self.verdicts(report, "--backend", "sim"), self.verdicts(report, "--backend", "gloo")
+            for (place, model), (_, one) in zip(models, seen, strict=True):
+                with self.subTest(place):
+                    self.assertEqual((one["effect"], one["measured"]), (model["effect"], model["measured"]))
+                    self.assertEqual(one["evidence"], "runtime")
 
     def test_uneven_batches_hang_on_real_ranks(self):
         self.needs_gloo()
-        verdicts = self.verdicts("AR305", FIXTURES / "AR305" / "larger_on_rank_zero.py", "--backend", "gloo", "--quiet-time", "0.5")
-        self.assertEqual([one["effect"] for one in verdicts], ["deadlock"] * len(verdicts))
+        report = self.findings("AR305", FIXTURES / "AR305" / "larger_on_rank_zero.py")
+        verdicts = [verdict for _, verdict in self.verdicts(report, "--backend", "gloo", "--quiet-time", "0.5")]
+        self.assertEqual({one["effect"] for one in verdicts}, {"deadlock"})
         self.assertEqual([rank["rank"] for rank in verdicts[0]["stuck"]], [1, 2, 3])
 
 

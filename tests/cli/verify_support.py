@@ -28,6 +28,22 @@ def witness(first, rest, world=2, **more):
     }
 
 
+def without_places(value):
+    """A witness, or a part of it, without what no run depends on: names of findings and functions, lines, guards."""
+    if isinstance(value, dict):
+        return {key: without_places(part) for key, part in value.items() if key not in ("at", "finding", "guard", "source")}
+    return [without_places(part) for part in value] if isinstance(value, list) else value
+
+
+def distinct(findings):
+    """Those with a witness, one of all whose witnesses run alike."""
+    first = {}
+    for finding in findings:
+        if finding["witness"]:
+            first.setdefault(json.dumps(without_places(finding["witness"]), sort_keys=True), finding)
+    return list(first.values())
+
+
 class VerifyTest(CliTest):
     """A mark in the environment tells the processes of this test from those of others that run beside it."""
 
