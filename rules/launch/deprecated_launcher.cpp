@@ -61,7 +61,8 @@ bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job
 // The script starts with this launcher in the releases of today: it gets its rank from the environment, takes the new name, or passes over it.
 bool StartsToday(const LaunchContext& context, const Job& job, const Layer& layer) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
-  const bool takes_new = script != nullptr && script->is_known && script->Takes("--local-rank");
+  // Whatever else its parsers take.
+  const bool takes_new = script != nullptr && script->options.contains("--local-rank");
   const bool ignores_it = script != nullptr && script->ignores_local_rank;
   return layer.Find("use_env") != nullptr || takes_new || ignores_it;
 }
