@@ -20,7 +20,34 @@ target_compile_features(tree_sitter PRIVATE c_std_11)
 # end with its first text.
 target_compile_options(tree_sitter PRIVATE $<$<C_COMPILER_ID:Clang>:-fno-sanitize=function>)
 
-add_library(tree_sitter_python STATIC "${TREE_SITTER_PYTHON}/src/parser.c" "${TREE_SITTER_PYTHON}/src/scanner.c")
+# Whether a block ends before a comment, the scanner sees in what stands behind all comments that follow, and it looks at each of them: a
+# square of their number. Ours looks past no more than some: where more follow, a block goes on to the last ones.
+set(TREE_SITTER_PYTHON_SCANNER "${CMAKE_BINARY_DIR}/tree_sitter_python/scanner.c")
+set(LOOKS_PAST_COMMENTS "                first_comment_indent_length = (int32_t)indent_length;
+            }
+")
+file(READ "${TREE_SITTER_PYTHON}/src/scanner.c" scanner)
+string(REPLACE "${LOOKS_PAST_COMMENTS}" "${LOOKS_PAST_COMMENTS}            if (++comments > 64) {
+                if (valid_symbols[INDENT] || !valid_symbols[NEWLINE] || error_recovery_mode) {
+                    return false;
+                }
+                lexer->result_symbol = NEWLINE;
+                return true;
+            }
+" bounded "${scanner}")
+string(REPLACE "    int32_t first_comment_indent_length = -1;
+" "    int32_t first_comment_indent_length = -1;
+    int comments = 0;
+" bounded "${bounded}")
+string(FIND "${bounded}" "++comments" uses)
+string(FIND "${bounded}" "int comments" declares)
+if(uses EQUAL -1 OR declares EQUAL -1)
+  message(FATAL_ERROR "the scanner of tree-sitter-python is another than cmake/tree_sitter.cmake knows: adapt what bounds its look past comments")
+endif()
+file(CONFIGURE OUTPUT "${TREE_SITTER_PYTHON_SCANNER}" CONTENT "${bounded}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${TREE_SITTER_PYTHON}/src/scanner.c")
+
+add_library(tree_sitter_python STATIC "${TREE_SITTER_PYTHON}/src/parser.c" "${TREE_SITTER_PYTHON_SCANNER}")
 target_include_directories(tree_sitter_python PRIVATE "${TREE_SITTER_PYTHON}/src")
 target_link_libraries(tree_sitter_python PUBLIC tree_sitter)
 target_compile_features(tree_sitter_python PRIVATE c_std_11)

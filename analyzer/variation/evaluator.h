@@ -86,7 +86,8 @@ class FunctionEvaluator {
   void Capture(ir::ExprId pattern, ValueId subject);
   void EvalAugAssign(const ir::Stmt& stmt);
   void EvalImport(ir::ImportId import);
-  bool LetsAllThrough(ir::ExprId decorator, knowledge::EntryId entry_id);
+  // `call`: of the decorator; nullptr: it is none.
+  bool LetsAllThrough(const CallFact* call, knowledge::EntryId entry_id);
   void NoteCapture();
   void EvalFunctionDef(ir::FunctionId function);
   void EvalClassDef(ir::ClassId class_id);

@@ -49,7 +49,7 @@ bool StrikesOne(const knowledge::Knowledge& knowledge, const ir::Module& module,
   return false;
 }
 
-bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, const Calls& calls) {
+bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, Calls calls) {
   const ir::Module& module = tables.program.module_of(function);
   const auto stmts = module.statements(block);
   if (stmts.empty() || module.language != ir::Language::Python) return false;

@@ -15,8 +15,8 @@
 
 namespace allranks::variation {
 
-// The calls of a function, by the expression.
-using Calls = std::vector<std::pair<ir::ExprId, CallFact>>;
+// Calls of a function, by the expression.
+using Calls = std::span<const std::pair<ir::ExprId, CallFact>>;
 
 // Whether errors of the type that a handler names strike all ranks. A tuple of types is as wide as any in it.
 bool StrikesAll(const knowledge::Knowledge& knowledge, const ir::Module& module, ir::ExprId type);
@@ -24,7 +24,7 @@ bool StrikesAll(const knowledge::Knowledge& knowledge, const ir::Module& module,
 // An error of a rank's own memory, files or data; without a type it may be any.
 bool StrikesOne(const knowledge::Knowledge& knowledge, const ir::Module& module, ir::ExprId type);
 
-// Whether something in a block of a function reads a file or the like, itself or in a helper. `calls`: those that are known by now.
-bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, const Calls& calls);
+// Whether something in a block of a function reads a file or the like, itself or in a helper. `calls`: those of the block, and maybe others.
+bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, Calls calls);
 
 }  // namespace allranks::variation

@@ -184,6 +184,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const bool outer_touches_data = std::exchange(touches_data_, false);
   const Axes outer_ends_axes = std::exchange(ends_axes_, Axes{});
   const size_t first_return = returns_.size();
+  const size_t first_call = facts_.calls.size();
   EvalBlock(ir::TriedOf(stmt));
   // An iterator that holds more on one rank than on another ends there later.
   const Axes ends_axes = ends_axes_;
@@ -192,7 +193,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Axes body_axes = touches_data_ ? Axes::Of(Axis::Data) : Axes{};
   touches_data_ = touches_data_ || outer_touches_data;
   // So is reading a file: which rank it strikes is a matter of what that finds.
-  const Axes file_axes = MayFailAlone(tables_, id_, ir::TriedOf(stmt), facts_.calls) ? Axes::Of(Axis::Files) : Axes{};
+  const Axes file_axes = MayFailAlone(tables_, id_, ir::TriedOf(stmt), Calls(facts_.calls).subspan(first_call)) ? Axes::Of(Axis::Files) : Axes{};
   if (env_.reachable) EvalBlock(ir::TryElseOf(stmt));
   Env result = env_;
   const size_t end_of_returns = returns_.size();
@@ -332,11 +333,10 @@ void FunctionEvaluator::EvalImport(ir::ImportId import_id) {
 }
 
 // `@register(execute_mode=Execute.ALL)`: with these arguments no rank is kept away.
-bool FunctionEvaluator::LetsAllThrough(ir::ExprId decorator, knowledge::EntryId entry_id) {
-  const auto call = std::ranges::find_if(facts_.calls, [&](const auto& item) { return item.first == decorator; });
-  if (call == facts_.calls.end() || call->second.entry != entry_id) return false;
+bool FunctionEvaluator::LetsAllThrough(const CallFact* call, knowledge::EntryId entry_id) {
+  if (call == nullptr || call->entry != entry_id) return false;
   const knowledge::Entry& entry = knowledge_[entry_id];
-  const auto args = tables_.facts.args(call->second);
+  const auto args = tables_.facts.args(*call);
   const std::vector<ValueId> bound(args.begin(), args.end());
   return FormulaValue(tables_, entry.guard, &entry, bound, {}) == store_.True();
 }
@@ -364,19 +364,18 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
   ValueId value = definitions_.Function(id, {});
   std::vector<knowledge::EntryId> known;
   for (auto it = function.decorators.rbegin(); it != function.decorators.rend(); ++it) {
+    const size_t first_call = facts_.calls.size();
     const ValueId decorator = LookThrough(tables_, Eval(*it));
     const Value& kind = store_[decorator];
     knowledge::EntryId entry;
     if (kind.kind == ValueKind::External) entry = knowledge_.FindEntry(kind.name());
     if (kind.kind == ValueKind::BoundExternal) entry = kind.entry();
-    if (!entry) {
-      if (const auto call = std::ranges::find_if(facts_.calls, [&](const auto& item) { return item.first == *it; });
-          call != facts_.calls.end() && call->second.kind == CallKind::Known) {
-        entry = call->second.entry;
-      }
-    }
+    const Calls calls = Calls(facts_.calls).subspan(first_call);
+    const auto found = std::ranges::find(calls, *it, &Calls::value_type::first);
+    const CallFact* call = found == calls.end() ? nullptr : &found->second;
+    if (!entry && call != nullptr && call->kind == CallKind::Known) entry = call->entry;
     if (entry) {
-      if (knowledge_[entry].guard && !LetsAllThrough(*it, entry)) known.insert(known.begin(), entry);
+      if (knowledge_[entry].guard && !LetsAllThrough(call, entry)) known.push_back(entry);
       continue;
     }
     if (kind.kind != ValueKind::Function) continue;
@@ -384,6 +383,8 @@ void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
     const ValueId decorated = LookThrough(tables_, Call(*it, decorator, {&argument, 1}));
     if (store_[decorated].kind == ValueKind::Function) value = decorated;
   }
+  // As they are written: the last one is the first that was applied.
+  std::ranges::reverse(known);
   tables_.SetDecorated(id, tables_.Decorators(std::move(known)), value);
   if (!function.owner) AssignName(function.name, value);
 }

@@ -1,6 +1,7 @@
 #include "driver/explain/answer.h"
 
 #include <algorithm>
+#include <map>
 
 #include "driver/explain/local_files.h"
 #include "explain/hang/places.h"
@@ -91,7 +92,7 @@ class Writer {
   void AddWaiting(const Arrival& arrival) {
     Crowd crowd{.ranks = {arrival.rank}, .kind = arrival.kind, .shapes = arrival.shapes == "[]" ? "" : arrival.shapes, .calls = CallsOf(recording_, arrival.stack, naming_),
                 .state = "waits", .detail = {}};
-    Join(answer_.waiting, std::move(crowd));
+    Join(answer_.waiting, waiting_, std::move(crowd));
   }
 
   void AddMissing(const Whereabouts& absent) {
@@ -112,17 +113,25 @@ class Writer {
       crowd.calls = CallsOf(recording_, absent.last_stack, naming_);
       crowd.detail = absent.last_kind.empty() ? "" : absent.last_completed ? "completed" : "not completed";
     }
-    Join(answer_.missing, std::move(crowd));
+    Join(answer_.missing, missing_, std::move(crowd));
   }
 
-  static void Join(std::vector<Crowd>& crowds, Crowd crowd) {
-    const auto same = std::ranges::find_if(crowds, [&](const Crowd& old) {
-      return old.kind == crowd.kind && old.shapes == crowd.shapes && old.state == crowd.state && old.detail == crowd.detail &&
-             std::ranges::equal(old.calls, crowd.calls, [](const Call& a, const Call& b) { return a.path == b.path && a.line == b.line; });
-    });
-    if (same == crowds.end()) return crowds.push_back(std::move(crowd));
-    if (std::ranges::find(same->ranks, crowd.ranks[0]) == same->ranks.end()) same->ranks.push_back(crowd.ranks[0]);
-    std::ranges::sort(same->ranks);
+  // Crowds by what their ranks have in common.
+  using CrowdIndex = std::map<std::string, size_t>;
+
+  static std::string CommonOf(const Crowd& crowd) {
+    std::string text;
+    for (const std::string& part : {crowd.kind, crowd.shapes, crowd.state, crowd.detail}) text += part + '\0';
+    for (const Call& call : crowd.calls) text += call.path + '\0' + std::to_string(call.line) + '\0';
+    return text;
+  }
+
+  static void Join(std::vector<Crowd>& crowds, CrowdIndex& index, Crowd crowd) {
+    const auto [known, is_new] = index.try_emplace(CommonOf(crowd), crowds.size());
+    if (is_new) return crowds.push_back(std::move(crowd));
+    std::vector<uint32_t>& ranks = crowds[known->second].ranks;
+    const auto at = std::ranges::lower_bound(ranks, crowd.ranks[0]);
+    if (at == ranks.end() || *at != crowd.ranks[0]) ranks.insert(at, crowd.ranks[0]);
   }
 
   // The finding knows which of several branches it is.
@@ -340,6 +349,7 @@ class Writer {
   const Sources& sources_;
   Naming& naming_;
   Answer answer_;
+  CrowdIndex waiting_, missing_;
 };
 
 }  // namespace

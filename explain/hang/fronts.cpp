@@ -148,7 +148,7 @@ class GroupView {
     stall.kind = recording_.names[first->kind];
     stall.shapes = recording_.names[first->shapes];
     stall.members_known = members_known_;
-    for (const uint32_t rank : members_) AddMember(rank, stall);
+    for (const uint32_t rank : members_) AddMember(rank, turn, stall);
     std::ranges::sort(stall.arrived, {}, &Arrival::rank);
     front.is_mismatch = mismatch || SizesDiffer(stall);
     return std::move(front);
@@ -162,9 +162,8 @@ class GroupView {
   }
 
   // Members of whom no operation of this turn is recorded.
-  void AddMember(uint32_t rank, Stall& stall) const {
-    if (std::ranges::find(stall.arrived, rank, &Arrival::rank) != stall.arrived.end()) return;
-    if (std::ranges::find(stall.through, rank) != stall.through.end()) return;
+  void AddMember(uint32_t rank, std::span<const Issued> turn, Stall& stall) const {
+    if (std::ranges::binary_search(turn, rank, {}, &Issued::rank)) return;
     const auto last = last_turn_.find(rank);
     if (last != last_turn_.end()) {
       if (last->second < stall.turn) stall.absent.push_back(rank);
@@ -321,8 +320,9 @@ Front OfNotArrived(const Recording& recording, const NotArrived& absent) {
   front.stall.group = absent.group;
   front.stall.kind = "barrier";
   front.stall.absent = absent.ranks;
+  const std::set<uint32_t> missing(absent.ranks.begin(), absent.ranks.end());
   for (const auto& [rank, record] : recording.ranks) {
-    if (std::ranges::find(absent.ranks, rank) == absent.ranks.end() && (record.stack != kNoStack || rank == 0)) {
+    if (!missing.contains(rank) && (record.stack != kNoStack || rank == 0)) {
       front.stall.arrived.push_back(ByStack(recording, rank, "barrier", ""));
     }
   }

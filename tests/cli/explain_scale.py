@@ -11,6 +11,8 @@ RANKS, OPERATIONS, LATE = 512, 2000, 300
 MOST_BYTES = 500 << 20
 # Of the processor, as other tests run beside it. A build for debugging needs three to four on a machine of today.
 MOST_SECONDS = 15
+# Ten times of what it needs; a square took more than fifteen.
+MOST_SECONDS_OF_LOG = 8
 
 
 def stack(place):
@@ -44,6 +46,16 @@ class Scale(CliTest):
         self.assertIn(f"Rank {LATE} never came", out)
         self.assertLess(used.ru_maxrss * 1024, MOST_BYTES)
         self.assertLess(used.ru_utime + used.ru_stime, MOST_SECONDS)
+
+    def test_a_log_of_many_ranks(self):
+        ranks = 40_000
+        line = "[rank{0}]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum={0}, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran\n"
+        self.write("log.txt", "".join(line.format(rank) for rank in range(ranks)))
+        process = subprocess.Popen([support.ALLRANKS, "explain", "log.txt"], cwd=self.root, stdout=subprocess.DEVNULL)
+        _, code, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(code)
+        self.assertEqual(process.returncode, 0)
+        self.assertLess(used.ru_utime + used.ru_stime, MOST_SECONDS_OF_LOG)
 
 
 if __name__ == "__main__":

@@ -242,6 +242,26 @@ def text_without_end(n):
     return IMPORT + "x = '" + '\\"' * n
 
 
+def comments_behind_a_block(n):
+    return IMPORT + "def f():\n  if dist.get_rank() == 0:\n    dist.barrier()\n" + "#\n" * n
+
+
+def comments_in_a_block(n):
+    return IMPORT + "def f():\n  if dist.get_rank() == 0:\n    x = 1\n" + "#\n" * n + "    dist.barrier()\n"
+
+
+def decorators(n):
+    return IMPORT + "def d(f): return f\n" + "@d\n" * n + "def f():\n  if dist.get_rank() == 0: dist.barrier()\n"
+
+
+def finally_in_a_row(n):
+    return IMPORT + "def f(a):\n" + "  try: g(a)\n  finally: dist.barrier()\n" * n
+
+
+def ignored_lines(n):
+    return IMPORT + lines("if dist.get_rank() == {i}:\n  # allranks: ignore[AR101]\n  dist.barrier()\n", n)
+
+
 # Name -> a number at which the text is of some size.
 GENERATORS = {
     doubled_text: 200, squared_rank: 400, counted_rank: 400, negations: 400, nested_loops: 5, nested_unknown_loops: 5,
@@ -252,6 +272,7 @@ GENERATORS = {
     elifs: 200, loops_in_a_row: 100, handed_functions: 30, dictionaries: 300, joined_lists: 50, joined_by_calls: 50, formatted: 50,
     ordered: 30, value_returns: 200, returns_on_rank: 200, fields_in_branches: 200, keys_in_branches: 200, items_in_branches: 200,
     variables_in_branches: 200, calls_of_one: 300, breaks: 200, tries_in_a_row: 200, cases: 200, text_without_end: 5000,
+    comments_behind_a_block: 1000, comments_in_a_block: 1000, decorators: 1000, finally_in_a_row: 200, ignored_lines: 100,
 }
 
 

@@ -4,7 +4,7 @@ import re
 import resource
 import unittest
 
-from hostile import GENERATORS, OF_OTHER_FILES, text_of_size, two_calls_a_level
+from hostile import GENERATORS, OF_OTHER_FILES, decorators, finally_in_a_row, text_of_size, two_calls_a_level
 from support import GUARDED, CliTest, main
 
 # Of address space. Stacks take up to half a gigabyte of it.
@@ -56,6 +56,8 @@ class WorkOfTheProcessor(CliTest):
     as long, n log n less than five times."""
 
     SIZE = 12_500
+    # What takes little time each grows past what a run needs anyway at larger sizes only.
+    LARGER = {decorators: 60_000, finally_in_a_row: 240_000}
     TIMES = 4
     MOST_GROWTH = 12
     TRIES = 3
@@ -77,7 +79,7 @@ class WorkOfTheProcessor(CliTest):
         return (self.seconds(name, large) - start) / few / (len(large) / len(small)) * self.TIMES
 
     def check_growth(self, generator, name):
-        small, large = (text_of_size(generator, size) for size in (self.SIZE, self.TIMES * self.SIZE))
+        small, large = (text_of_size(generator, size) for size in (self.LARGER.get(generator, self.SIZE) * times for times in (1, self.TIMES)))
         most = self.MOST_GROWTH * (self.TIMES if generator in SQUARE else 1)
         for _ in range(self.TRIES):
             growth = self.growth(name, small, large)
