@@ -17,7 +17,7 @@ namespace allranks::cpp {
 
 // What one translation unit may cost. Beyond it the file is given up, and only that file.
 struct Limits {
-  uint32_t seconds = 120;  // of processor time: a machine that does other work as well gives up no file for it
+  uint32_t seconds = 60;  // of processor time: a machine that does other work as well gives up no file for it
   uint64_t memory_bytes = uint64_t{6} << 30;  // of address space: a file with all of PyTorch's headers takes 0.7 GiB
 };
 

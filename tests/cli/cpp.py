@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import unittest
 
+from hostile import CRASHES_CLANG
 from support import ALLRANKS, CliTest, main
 
 GUARDED = """\
@@ -134,7 +135,7 @@ class Cpp(CliTest):
         self.assertIn("AR101", result.out)
 
     def test_crash_of_clang_costs_one_file(self):
-        self.write("crash.cpp", "#pragma clang __debug crash\n#include <mpi.h>\nint wait() { return MPI_Barrier(MPI_COMM_WORLD); }\n")
+        self.write("crash.cpp", CRASHES_CLANG + "#include <mpi.h>\nint wait() { return MPI_Barrier(MPI_COMM_WORLD); }\n")
         self.write("main.cpp", PLAIN)
         result = self.check()
         self.assertIn("crash.cpp:1:1: error: AR001 file was not analysed: Clang crashed", result.out)
@@ -274,6 +275,10 @@ int step(half *data, size_t n, ncclComm_t comm, cudaStream_t stream) {
         self.write("main.cpp", PLAIN.replace("MPI_COMM_WORLD);\n  MPI_Fin", "MPI_COMM_WORLD);  // allranks: ignore[AR101] a test\n  MPI_Fin"))
         result = self.check()
         self.assertEqual((result.code, result.out), (0, ""), result.out)
+
+    def test_pragmas_that_crash_clang_cost_nothing(self):
+        self.write("main.cpp", "#pragma clang __debug overflow_stack\n#pragma clang __debug llvm_fatal_error\n#pragma clang __debug crash\n" + PLAIN)
+        self.assertIn("AR101", self.check(timeout=30).out)
 
     def test_moved_program_finds_its_headers(self):
         folder = pathlib.Path(self._folder.name) / "moved" / "bin"

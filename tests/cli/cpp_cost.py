@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import support
+from hostile import CRASHES_CLANG
 from support import ALLRANKS, CliTest, main
 
 REAL_HELPER = pathlib.Path(ALLRANKS).with_name("allranks-clang")
@@ -171,7 +172,7 @@ class CostOfCpp(CliTest):
         self.helper(f'touch "{self.asked}/$$"; exec "{REAL_HELPER}"')
         for name in ("a", "b", "y", "z"):
             self.write(f"{name}.cpp", source(name))
-        self.write("crash.cpp", "#pragma clang __debug crash\n" + source("crash"))
+        self.write("crash.cpp", CRASHES_CLANG + source("crash"))
         for forget in (lambda: None, lambda: None, self.forget_runs):
             forget()
             result = self.check("--jobs", "1")

@@ -304,6 +304,9 @@ def cpp_destructors(n):
     return "struct G { ~G(); };\n" + cpp(lines("G g{i};\n", n) + "MPI_Barrier(MPI_COMM_WORLD);\n")
 
 
+# Deeper than the stack that Clang has.
+CRASHES_CLANG = "int deep = " + "- " * 200_000 + "1;\n"
+
 JOB = "torchrun --nproc_per_node 2 train.py\n"
 
 

@@ -17,6 +17,13 @@ Request RequestOf(const std::string& text) {
 
 base::Result<Reply> Read(const std::string& text, const Limits& limits = {}) { return Helpers(ALLRANKS_CLANG, limits).Read(RequestOf(text)); }
 
+// Deeper than the stack that Clang has.
+std::string TextThatCrashes() {
+  std::string text = "int deep = ";
+  for (int i = 0; i < 200'000; ++i) text += "- ";
+  return text + "1;\n";
+}
+
 // Instantiates itself two to the power of sixty times, at a depth that Clang allows.
 constexpr const char* kTree = R"(
 template <int N, long M> struct Tree { static constexpr long kSum = Tree<N - 1, 2 * M>::kSum + Tree<N - 1, 2 * M + 1>::kSum; };
@@ -64,7 +71,7 @@ TEST(LimitsTest, DeepNesting) {
 }
 
 TEST(LimitsTest, Crash) {
-  const base::Result<Reply> reply = Read("#pragma clang __debug crash\n");
+  const base::Result<Reply> reply = Read(TextThatCrashes());
   ASSERT_FALSE(reply.has_value());
   EXPECT_THAT(reply.error().message, HasSubstr("Clang crashed"));
 }
@@ -81,7 +88,7 @@ TEST(HelpersTest, ACrashLeavesTheOthersAsTheyAre) {
       ASSERT_TRUE(reply.has_value()) << reply.error().message;
       EXPECT_EQ(Write(*reply), Write(*expected));
     }
-    const base::Result<Reply> crash = helpers.Read(RequestOf("#pragma clang __debug crash\n"));
+    const base::Result<Reply> crash = helpers.Read(RequestOf(TextThatCrashes()));
     ASSERT_FALSE(crash.has_value());
     EXPECT_THAT(crash.error().message, HasSubstr("Clang crashed"));
   }
