@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "analyzer/platform/platform.h"
@@ -76,6 +77,18 @@ Place PlaceBelow(const std::string& top, const std::string& path) {
   const size_t slash = target.rfind('/');
   const std::string_view between = std::string_view(target).substr(0, slash + 1).substr(above.size());
   return {.folder = folder.Below(between), .name = target.substr(slash + 1)};
+}
+
+bool LiesBelow(const std::string& top, const std::string& path) {
+  const std::string above = Resolved(top);
+  if (above.empty()) return false;
+  const std::string below = above.ends_with('/') ? above : above + "/";
+  namespace fs = std::filesystem;
+  for (fs::path at = (fs::path(Resolved(".")) / path).lexically_normal().parent_path();; at = at.parent_path()) {
+    const std::string folder = Resolved(at.string());
+    if (folder == above || folder.starts_with(below)) return true;
+    if (at.empty() || at == at.parent_path()) return false;
+  }
 }
 
 }  // namespace allranks::files

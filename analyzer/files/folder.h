@@ -40,4 +40,7 @@ struct Place {
 // while this looked, is an error, and so is a place that is not below `top` (EXDEV). The file itself need not be there.
 Place PlaceBelow(const std::string& top, const std::string& path);
 
+// Whether the path, as it is written, goes through this folder, wherever links lead to from there. `..` leaves a folder.
+bool LiesBelow(const std::string& top, const std::string& path);
+
 }  // namespace allranks::files

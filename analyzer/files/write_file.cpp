@@ -96,6 +96,9 @@ int WriteInPlace(const std::string& path, std::string_view text) {
   return error;
 }
 
+// `/dev/stdout` is a link to a file that somebody holds open.
+bool IsOfSystem(std::string_view path) { return path.starts_with("/dev/") || path.starts_with("/proc/"); }
+
 }  // namespace
 
 int WriteAll(int descriptor, std::string_view text) {
@@ -135,9 +138,12 @@ int ReplaceWhole(const std::string& path, std::string_view text, Sync sync, mode
   return ReplaceIn(folder, path.substr(slash + 1), text, sync, new_mode);
 }
 
-int WriteTo(const std::string& path, std::string_view text) {
-  const std::optional<struct stat> before = StatusOf(AT_FDCWD, path);
-  return before && !S_ISREG(before->st_mode) ? WriteInPlace(path, text) : ReplaceWhole(path, text);
+int WriteTo(const std::string& path, std::string_view text, const std::string& inside) {
+  const Place place = PlaceBelow(!inside.empty() && LiesBelow(inside, path) ? inside : "/", path);
+  if (place.folder.error() != 0) return place.folder.error();
+  struct stat there = {};
+  const bool is_special = stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+  return is_special || IsOfSystem(path) ? WriteInPlace(path, text) : ReplaceIn(place.folder, place.name, text);
 }
 
 }  // namespace allranks::files

@@ -27,8 +27,9 @@ constexpr mode_t kSecretFile = 0600;
 [[nodiscard]] int ReplaceIn(const Folder& folder, const std::string& name, std::string_view text, Sync sync = Sync::No,
                             mode_t new_mode = kNewFile);
 
-// For a path that the user names: as above where a file is or none; what else is there (a device, a pipe, a link) stays and
-// is written to. A pipe that nobody opens to read within two seconds is an error (ENXIO).
-[[nodiscard]] int WriteTo(const std::string& path, std::string_view text);
+// For a path that the user names: as above where a file is or none; a device or a pipe that is there stays and is written to. A pipe
+// that nobody opens to read within two seconds is an error (ENXIO). A link stays: the file that it leads to is put in the place of the
+// one there, at once. A path in the folder `inside` that leads out of it, by whatever link, is an error (EXDEV); empty: there is none.
+[[nodiscard]] int WriteTo(const std::string& path, std::string_view text, const std::string& inside = {});
 
 }  // namespace allranks::files

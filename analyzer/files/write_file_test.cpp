@@ -63,12 +63,32 @@ TEST_F(WriteFileTest, WhatIsReplacedIsNoLinksTarget) {
   EXPECT_EQ(Read(folder_ / "other"), "old");
 }
 
-TEST_F(WriteFileTest, ALinkIsWrittenThrough) {
+TEST_F(WriteFileTest, ALinkStays) {
   Write(folder_ / "other", "old and long");
   fs::create_symlink("other", path_);
-  EXPECT_EQ(WriteTo(path_, "new"), 0);
+  // Whoever has the old file open reads it to its end.
+  std::ifstream reader(folder_ / "other");
+  EXPECT_EQ(WriteTo(path_, "new", folder_), 0);
   EXPECT_TRUE(fs::is_symlink(path_));
   EXPECT_EQ(Read(folder_ / "other"), "new");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "old and long");
+}
+
+TEST_F(WriteFileTest, NoLinkLeadsOut) {
+  fs::create_directory(folder_ / "inside");
+  fs::create_directory(folder_ / "outside");
+  Write(folder_ / "outside" / "victim", "old");
+  fs::create_symlink("../outside/victim", folder_ / "inside" / "link");
+  fs::create_symlink("../outside", folder_ / "inside" / "folder");
+  fs::create_symlink("inside", folder_ / "way");
+  for (const char* path : {"inside/link", "inside/folder/victim", "inside/folder/new", "way/link"}) {
+    EXPECT_EQ(WriteTo(folder_ / path, "new", folder_ / "inside"), EXDEV) << path;
+  }
+  EXPECT_EQ(Read(folder_ / "outside" / "victim"), "old");
+  EXPECT_EQ(WriteTo(folder_ / "inside" / ".." / "outside" / "victim", "old", folder_ / "inside"), 0);
+  // What is not named as a part of the folder is not kept in it.
+  EXPECT_EQ(WriteTo(folder_ / "outside" / "victim", "new", folder_ / "inside"), 0);
+  EXPECT_EQ(Read(folder_ / "outside" / "victim"), "new");
 }
 
 TEST_F(WriteFileTest, APipeStays) {

@@ -1,6 +1,7 @@
 #include "driver/cli/add_ignore.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyzer/findings/ignore_comment.h"
 #include "driver/reports/place.h"
@@ -13,18 +14,19 @@ using findings::Finding;
 // A comment about a comment would not help: what AR002 reports is fixed with --fix.
 constexpr std::string_view kAboutComments = "AR002";
 
-std::vector<const Finding*> FindingsIn(const std::vector<Finding>& findings, source::FileId file) {
-  std::vector<const Finding*> in;
+using FindingsByFile = std::unordered_map<source::FileId, std::vector<const Finding*>>;
+
+FindingsByFile ByFile(const std::vector<Finding>& findings) {
+  FindingsByFile by_file;
   for (const Finding& finding : findings) {
-    if (finding.span.file == file && finding.code != kAboutComments) in.push_back(&finding);
+    if (finding.code != kAboutComments) by_file[finding.span.file].push_back(&finding);
   }
-  return in;
+  return by_file;
 }
 
 // The comments of one file as a fix of its first finding.
-void Collect(const pipeline::Output& out, const findings::FileSyntax& syntax, const std::string& reason,
+void Collect(const pipeline::Output& out, const findings::FileSyntax& syntax, const std::vector<const Finding*>& in, const std::string& reason,
              std::vector<Finding>& carriers) {
-  const std::vector<const Finding*> in = FindingsIn(out.findings, syntax.file);
   for (findings::Edit& edit : findings::IgnoreAll(out.files[syntax.file], syntax, in, reason).edits) {
     Finding carrier{.code = in[0]->code, .span = in[0]->span, .message = in[0]->message};
     carrier.fixes = {{.title = "accept", .applicability = findings::Applicability::Safe, .edits = {std::move(edit)}}};
@@ -55,7 +57,10 @@ base::Result<Fixed> AddIgnores(const std::string& reason, pipeline::Options opti
     return base::Fail("--add-ignore: a reason is one line without `[`, `]`, or `#` before anything but a number");
   }
   std::vector<Finding> carriers;
-  for (const findings::FileSyntax& syntax : out.syntax) Collect(out, syntax, reason, carriers);
+  const FindingsByFile by_file = ByFile(out.findings);
+  for (const findings::FileSyntax& syntax : out.syntax) {
+    if (const auto in = by_file.find(syntax.file); in != by_file.end()) Collect(out, syntax, in->second, reason, carriers);
+  }
   base::Result<Fixed> fixed = FixRound(carriers, options, files, out, keep);
   if (!fixed) return fixed;
   fixed->done = "Added";

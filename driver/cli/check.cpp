@@ -24,6 +24,7 @@
 #include "driver/cli/verdicts.h"
 #include "driver/cli/verify_findings.h"
 #include "driver/config/option_table.h"
+#include "driver/config/project.h"
 #include "driver/pipeline/generated.h"
 #include "driver/pipeline/launch_scan.h"
 #include "driver/pipeline/pipeline.h"
@@ -127,13 +128,23 @@ std::string InputName(const CheckArguments& arguments) {
 base::Result<Fixed> Change(const CheckArguments& arguments, const pipeline::Options& options, const source::FileSystem& files,
                            Known& known, pipeline::Output& out) {
   const auto keep = [&](pipeline::Output& output) { known.Keep(output); };
+  Known::Kept before = known.kept();
   base::Result<Fixed> fixed = Fixed();
   if (FixesAnything(arguments)) {
     fixed = FixAll(arguments, options, files, out, keep);
   } else if (!arguments.add_ignore.empty()) {
     fixed = AddIgnores(arguments.add_ignore, options, files, out, keep);
   }
-  if (!fixed || arguments.diff) return fixed;
+  if (!fixed) return fixed;
+  if (fixed->stopped_in.empty() && options.is_stopped && options.is_stopped()) fixed->stopped_in = "fixes";
+  if (!fixed->stopped_in.empty()) {
+    if (fixed->unfixed) out = std::move(*fixed->unfixed);
+    out.stopped_in = fixed->stopped_in;
+    known.GoBackTo(std::move(before));
+    return Fixed();
+  }
+  fixed->unfixed.reset();
+  if (arguments.diff) return fixed;
   fixed->input = InputName(arguments);
   WriteFixed(options, *fixed);
   return fixed;
@@ -226,9 +237,6 @@ int RunCheck(const CheckArguments& arguments) {
   base::Result<pipeline::Output> out = pipeline::Run(options, files);
   progress.Clear();
   options.progress = {};
-  const std::function<bool()> is_stopped = std::move(options.is_stopped);
-  // What fixes lead to is looked at to the end: a report is about the files as they are left.
-  options.is_stopped = {};
   if (!out) return Fail(out.error());
   if (known->was_stopped()) out->stopped_in = "--diff-base " + arguments.diff_base;
   known->Keep(*out);
@@ -258,13 +266,15 @@ int RunCheck(const CheckArguments& arguments) {
   const int exit_code = !out->stopped_in.empty() && IsInterrupted() ? InterruptedExitCode()
                         : report.errors.empty() ? ExitCode(arguments, options, *out, *fixed) : kExitError;
   const bool has_sarif = std::ranges::any_of(*outputs, [](const OutputPlace& output) { return output.format == "sarif"; });
-  if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code, is_stopped);
+  if (has_sarif) report.run = RunInfoOf(arguments, resolved->root, start, exit_code, options.is_stopped);
   base::Result<std::string> verified;
   if (arguments.verify) verified = VerifyFindings(report);
   if (!verified) PrintError(verified.error().message);
   const bool passes_input = PassesInput(arguments);
   bool delivered = !passes_input || WriteInput(options, *fixed);
-  if (!arguments.fix_only) delivered = Deliver(arguments, *outputs, report, passes_input ? Screen::Stderr : Screen::Stdout, verified.value_or("")) && delivered;
+  const std::string project = config::FindRepository(resolved->root, options.working_directory, files);
+  const Screen screen = passes_input ? Screen::Stderr : Screen::Stdout;
+  if (!arguments.fix_only) delivered = Deliver(arguments, *outputs, report, screen, project, verified.value_or("")) && delivered;
   if (!arguments.quiet) WriteErr(FixedText(*fixed, arguments.show_fixes) + *said);
   if (arguments.profile) WriteErr(ProfileText(*out));
   return delivered && verified ? exit_code : kExitError;

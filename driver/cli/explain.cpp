@@ -235,7 +235,7 @@ int RunExplain(const ExplainArguments& arguments) {
   for (const std::string& error : given.errors) given.recording.Note("not read: " + error);
   const explain::Answer answer = explain::AnswerOf(given.recording, hang, sources, naming);
   const std::string text = Rendered(arguments, given, answer);
-  const bool delivered = arguments.output_file.empty() ? WriteOut(text) : WriteFile(arguments.output_file, text);
+  const bool delivered = arguments.output_file.empty() ? WriteOut(text) : WriteFile(arguments.output_file, text, WorkingDirectory());
   return delivered && given.errors.empty() ? kExitClean : kExitError;
 }
 

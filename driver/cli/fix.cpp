@@ -71,6 +71,10 @@ base::Result<bool> Round(const ToFix& what, pipeline::Options& options, const so
   for (fixes::AppliedFix& fix : application.applied) fixed.applied.push_back(std::move(fix));
   base::Result<pipeline::Output> next = pipeline::Run(options, files);
   if (!next) return base::Fail(next.error().message);
+  fixed.stopped_in = next->stopped_in;
+  if (!fixed.stopped_in.empty()) return false;
+  // A report is about the files as they are left: as they were, if the time is over before all is fixed.
+  if (!fixed.unfixed) fixed.unfixed = std::make_shared<pipeline::Output>(std::move(out));
   out = std::move(*next);
   keep(out);
   return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "driver/cli/arguments.h"
 #include "driver/fixes/apply.h"
@@ -15,6 +16,8 @@ struct Fixed {
   std::vector<fixes::AppliedFix> applied;
   std::vector<std::string> errors;
   size_t unsafe_left = 0;                      // findings that --unsafe-fixes would fix
+  std::string stopped_in;                      // where the run was to end before all was fixed; empty: it was not
+  std::shared_ptr<pipeline::Output> unfixed;   // what was found before; none: nothing was fixed
   std::string input;                           // the name of standard input, which no file is written for; empty: none
   std::string done = "Fixed";                  // what was done, in the past tense, and to what
   std::string what = "finding";

@@ -52,6 +52,14 @@ bool HasVariable(const char* variable) {
   return value != nullptr && *value != '\0' && std::string_view(value) != "false" && std::string_view(value) != "0";
 }
 
+// Of the memory of a run: as it is read, a baseline takes six times as much as its text.
+constexpr uint64_t kShareOfBaseline = 8;
+
+bool IsTooLarge(const std::string& baseline, const pipeline::Options& options, const source::FileSystem& files) {
+  const base::Result<uint64_t> size = files.Size(baseline);
+  return options.bounds.memory_bytes > 0 && size && *size > options.bounds.memory_bytes / kShareOfBaseline;
+}
+
 std::string CountedFindings(size_t count) { return std::to_string(count) + (count == 1 ? " finding" : " findings"); }
 
 }  // namespace
@@ -68,6 +76,7 @@ base::Result<Known> Known::Load(const CheckArguments& arguments, const config::R
     return base::Fail("--update-baseline: which file? Name it with --baseline FILE or `baseline` in the configuration");
   }
   if (!known.file_.empty()) {
+    if (IsTooLarge(known.file_, options, files)) return base::Fail(known.file_ + ": cannot read: larger than an eighth of --max-memory");
     const base::Result<std::string> text = files.Read(known.file_);
     const bool is_new = arguments.update_baseline && !files.Kind(known.file_);
     if (!text && !is_new) return base::Fail(text.error().message + "; --update-baseline writes a baseline");
@@ -85,18 +94,18 @@ base::Result<Known> Known::Load(const CheckArguments& arguments, const config::R
 }
 
 void Known::Keep(pipeline::Output& out) {
-  found_.clear();
-  for (const Finding& finding : out.findings) found_.insert(finding.fingerprint);
-  for (const findings::Suppressed& one : out.suppressed) found_.insert(one.finding.fingerprint);
-  hidden_ = {};
+  kept_.found.clear();
+  for (const Finding& finding : out.findings) kept_.found.insert(finding.fingerprint);
+  for (const findings::Suppressed& one : out.suppressed) kept_.found.insert(one.finding.fingerprint);
+  kept_.hidden = {};
   CountHidden(out);
   std::erase_if(out.findings, [&](const Finding& finding) { return !IsShown(out, finding); });
   std::erase_if(out.suppressed, [&](const findings::Suppressed& one) { return !IsShown(out, one.finding); });
-  known_.clear();
-  if (baseline_) known_ = baseline::TakeKnown(*baseline_, out.findings);
+  kept_.known.clear();
+  if (baseline_) kept_.known = baseline::TakeKnown(*baseline_, out.findings);
   if (!old_) return;
   for (Finding& finding : out.findings) {
-    if (old_->contains(finding.fingerprint)) known_.push_back(finding);
+    if (old_->contains(finding.fingerprint)) kept_.known.push_back(finding);
   }
   std::erase_if(out.findings, [&](const Finding& finding) { return old_->contains(finding.fingerprint); });
 }
@@ -104,8 +113,8 @@ void Known::Keep(pipeline::Output& out) {
 void Known::CountHidden(const pipeline::Output& out) {
   for (const Finding& finding : out.findings) {
     if (IsShown(out, finding) || pipeline::HasLineOfItsOwn(finding)) continue;
-    if (finding.confidence >= PolicyOf(out, finding).least) ++hidden_.in_preview;
-    else ++(finding.confidence == findings::Confidence::Likely ? hidden_.likely : hidden_.possible);
+    if (finding.confidence >= PolicyOf(out, finding).least) ++kept_.hidden.in_preview;
+    else ++(finding.confidence == findings::Confidence::Likely ? kept_.hidden.likely : kept_.hidden.possible);
   }
 }
 
@@ -139,7 +148,7 @@ void Known::AddSeen(Verdicts& verdicts) const {
 
 base::Result<bool> Known::WriteBaseline(const baseline::Baseline& next) const {
   const std::string text = baseline::Write(next);
-  if (project_.empty()) return WriteFile(file_, text) ? base::Result<bool>(true) : base::Fail("the baseline was not written");
+  if (project_.empty()) return WriteFile(file_, text, config::FindRepository(root_, working_directory_, source::RealFileSystem())) ? base::Result<bool>(true) : base::Fail("the baseline was not written");
   const files::Place place = files::PlaceBelow(project_, file_);
   const int error = files::ReplaceIn(place.folder, place.name, text);
   if (error == 0) return true;
@@ -148,7 +157,7 @@ base::Result<bool> Known::WriteBaseline(const baseline::Baseline& next) const {
 
 base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& verdicts) {
   const size_t before = baseline_->entries.size();
-  baseline::Baseline next = baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
+  baseline::Baseline next = baseline::WithoutGone(*baseline_, kept_.found, [&](const baseline::Entry& e) { return WasChecked(e, out); });
   const size_t kept = next.entries.size();
   for (const Finding& finding : out.findings) next.entries.push_back(EntryOf(out, finding));
   const size_t added = next.entries.size() - kept;
@@ -160,18 +169,18 @@ base::Result<std::string> Known::Update(pipeline::Output& out, const Verdicts& v
                            " added, " + std::to_string(before - kept) + " removed).\n";
   baseline_ = std::move(next);
   // What was known or hidden before is not among the findings any more.
-  std::vector<Finding> known = std::move(known_);
-  const Hidden hidden = hidden_;
+  std::vector<Finding> known = std::move(kept_.known);
+  const Hidden hidden = kept_.hidden;
   Keep(out);
-  hidden_ = hidden;
-  known_.insert(known_.begin(), known.begin(), known.end());
+  kept_.hidden = hidden;
+  kept_.known.insert(kept_.known.begin(), known.begin(), known.end());
   return text;
 }
 
 base::Result<std::string> Known::Shrink(const pipeline::Output& out) const {
   if (!baseline_) return std::string();
   const baseline::Baseline next =
-      baseline::WithoutGone(*baseline_, found_, [&](const baseline::Entry& e) { return WasChecked(e, out); });
+      baseline::WithoutGone(*baseline_, kept_.found, [&](const baseline::Entry& e) { return WasChecked(e, out); });
   const size_t gone = baseline_->entries.size() - next.entries.size();
   if (gone == 0) return std::string();
   if (HasVariable("CI") || HasVariable("PRE_COMMIT")) {

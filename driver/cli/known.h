@@ -23,6 +23,13 @@ struct Hidden {
 
 class Known {
  public:
+  // What the last output was kept for, and what it lost.
+  struct Kept {
+    std::set<std::string> found;  // fingerprints, shown or not
+    std::vector<findings::Finding> known;
+    Hidden hidden;
+  };
+
   // Reads the baseline file and checks the code of --diff-base, where they are asked for.
   static base::Result<Known> Load(const CheckArguments& arguments, const config::Resolved& resolved,
                                   const pipeline::Options& options, const source::FileSystem& files);
@@ -32,9 +39,12 @@ class Known {
 
   // Keeps in `out` only what will be shown.
   void Keep(pipeline::Output& out);
+  // Of the last output; one may go back to what an earlier one left.
+  const Kept& kept() const { return kept_; }
+  void GoBackTo(Kept kept) { kept_ = std::move(kept); }
   // What is known, of the last output.
-  const std::vector<findings::Finding>& findings() const { return known_; }
-  const Hidden& hidden() const { return hidden_; }
+  const std::vector<findings::Finding>& findings() const { return kept_.known; }
+  const Hidden& hidden() const { return kept_.hidden; }
   bool compares() const { return baseline_.has_value() || old_.has_value(); }
 
   // What the baseline keeps of findings that a job has shown, where nothing newer is told.
@@ -62,9 +72,7 @@ class Known {
   std::optional<baseline::Baseline> baseline_;
   std::optional<std::set<std::string>> old_;    // fingerprints of --diff-base
   bool was_stopped_ = false;
-  std::set<std::string> found_;                 // fingerprints, shown or not
-  std::vector<findings::Finding> known_;
-  Hidden hidden_;  // of the last output
+  Kept kept_;  // of the last output
 };
 
 }  // namespace allranks::cli

@@ -52,14 +52,14 @@ base::Result<std::vector<OutputPlace>> OutputsOf(const CheckArguments& arguments
 }
 
 bool Deliver(const CheckArguments& arguments, const std::vector<OutputPlace>& outputs, const reports::Report& report, Screen screen,
-             const std::string& sarif) {
+             const std::string& project, const std::string& sarif) {
   bool delivered = true;
   // A path that is not there was an error already: "no findings in 0 files" would only confuse.
   const bool says_nothing = report.files_checked == 0 && !report.errors.empty();
   for (const OutputPlace& output : outputs) {
     if (says_nothing && IsForPeople(output)) continue;
     const std::string text = output.format == "sarif" && !sarif.empty() ? sarif : Text(arguments, output, report);
-    if (!output.file.empty()) delivered = WriteFile(output.file, text) && delivered;
+    if (!output.file.empty()) delivered = WriteFile(output.file, text, project) && delivered;
     else if (screen == Screen::Stdout) delivered = WriteOut(text) && delivered;
     else WriteErr(text);
   }

@@ -23,8 +23,8 @@ struct OutputPlace {
 // Where a report goes that is not written to a file: to stderr where stdout holds the text that was fixed.
 enum class Screen : uint8_t { Stdout, Stderr };
 
-// Writes all of them, `sarif` for what asks for SARIF if that is made already; false: one could not be written, which was said.
+// Writes all of them, those in the folder `project` nowhere else; `sarif` for what asks for SARIF if that is made already; false: one could not be written, which was said.
 bool Deliver(const CheckArguments& arguments, const std::vector<OutputPlace>& outputs, const reports::Report& report, Screen screen,
-             const std::string& sarif = {});
+             const std::string& project, const std::string& sarif = {});
 
 }  // namespace allranks::cli

@@ -119,10 +119,11 @@ std::string ReadStandardInput() {
   }
 }
 
-bool WriteFile(const std::string& path, std::string_view text) {
-  const int error = files::WriteTo(path, text);
+bool WriteFile(const std::string& path, std::string_view text, const std::string& project) {
+  const int error = files::WriteTo(path, text, project);
   if (error == 0) return true;
-  PrintError("cannot write " + path + ": " + (error == ENXIO ? "nobody reads this pipe" : ErrorText(error)));
+  const std::string why = error == ENXIO ? "nobody reads this pipe" : error == EXDEV ? "a link leads out of the project " + project : ErrorText(error);
+  PrintError("cannot write " + path + ": " + why);
   return false;
 }
 

@@ -30,8 +30,8 @@ reports::TextStyle StyleFor(std::string_view color, bool to_file);
 // All of the standard input.
 std::string ReadStandardInput();
 
-// As files::WriteTo: of a file a reader sees the old text or the new one.
-bool WriteFile(const std::string& path, std::string_view text);
+// As files::WriteTo: of a file a reader sees the old text or the new one, and a path in `project` leads nowhere else.
+bool WriteFile(const std::string& path, std::string_view text, const std::string& project);
 
 std::string WorkingDirectory();
 

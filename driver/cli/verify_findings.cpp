@@ -57,7 +57,7 @@ constexpr int kVerifyError = 2;
 base::Result<std::string> VerifyFindings(reports::Report& report) {
   const Folder folder;
   const std::string found = (folder.path() / "found.sarif").string(), verified = (folder.path() / "verified.sarif").string();
-  if (folder.path().empty() || !WriteFile(found, reports::Render("sarif", report, {}))) return base::Fail("--verify: no place for a temporary file");
+  if (folder.path().empty() || !WriteFile(found, reports::Render("sarif", report, {}), "")) return base::Fail("--verify: no place for a temporary file");
   int code = 0;
   {
     const StdoutToStderr redirected;

@@ -1,5 +1,6 @@
 #include "runtime-verify/program/verify.h"
 
+#include <cerrno>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -48,9 +49,9 @@ TextStyle StyleOf(const Options& options) {
 }
 
 bool WriteFile(const std::string& path, const std::string& text) {
-  const int error = files::WriteTo(path, text);
+  const int error = files::WriteTo(path, text, ".");
   if (error == 0) return true;
-  Complain("cannot write " + path + ": " + std::generic_category().message(error));
+  Complain("cannot write " + path + ": " + (error == EXDEV ? "a link leads out of the working directory" : std::generic_category().message(error)));
   return false;
 }
 

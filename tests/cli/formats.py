@@ -80,9 +80,32 @@ class Formats(CliTest):
                 self.assertEqual(len(json.loads(reader.communicate(timeout=10)[0])["findings"]), 1)
             finally:
                 reader.kill()
-        # Through a link: nobody's device is at stake.
-        (self.root / "full").symlink_to("/dev/full")
-        self.assert_one_line_error(self.run_allranks("check", "-o", "full"), "cannot write full: No space left")
+        self.assert_one_line_error(self.run_allranks("check", "-o", "/dev/full"), "cannot write /dev/full: No space left")
+
+    def test_a_report_leaves_the_project_by_no_link(self):
+        outside = self.root / "outside"
+        project = self.root / "project"
+        self.write("project/.git/HEAD", "")
+        self.write("project/a.py", GUARDED)
+        victim = self.write("outside/victim", "untouched")
+        (project / "r.json").symlink_to("../outside/victim")
+        (project / "new.json").symlink_to("../outside/new")
+        (project / "folder").symlink_to("../outside")
+        (project / "full").symlink_to("/dev/full")
+        (self.root / "way").symlink_to("project")
+        for path in ("r.json", "folder/victim", "folder/new", "full", str(project / "r.json"), str(self.root / "way/r.json")):
+            with self.subTest(path):
+                self.assert_one_line_error(self.run_allranks("check", "-n", "-q", "-o", path, cwd=project), "a link leads out of the project")
+        self.assertEqual(victim.read_text(), "untouched")
+        # A link to nothing is replaced.
+        self.assertEqual(self.run_allranks("check", "-n", "-q", "-o", "new.json", cwd=project).code, 1)
+        self.assertFalse((project / "new.json").is_symlink())
+        self.assertEqual([each.name for each in outside.iterdir()], ["victim"])
+        # A name that is none of the project may lead anywhere.
+        (outside / "link").symlink_to("victim")
+        self.assertEqual(self.run_allranks("check", "-n", "-q", "-o", outside / "link", cwd=project).code, 1)
+        self.assertIn("AR101", victim.read_text())
+        self.assertTrue((outside / "link").is_symlink())
 
     def test_several_reports_in_one_run(self):
         result = self.run_allranks("check", "--output", "sarif=a.sarif", "--output", "json=a.json", "--output", "concise", "-q")

@@ -90,6 +90,19 @@ class Limits(CliTest):
         self.assertEqual((self.root / "long.py").read_text(), LONG)
         self.assertEqual(sorted(os.listdir(self.root)), ["long.py"])
 
+    def test_the_time_holds_for_fixes(self):
+        text = findings(10_000)
+        self.write("long.py", text)
+        begin = time.monotonic()
+        self.assertEqual(self.run_allranks("check", "-q", "-n", "-o", "whole.txt", timeout=120).code, 1)
+        whole = time.monotonic() - begin
+        # Over when the first look at it is, and the second is not.
+        result = self.run_allranks("check", "-n", "-q", "--timeout", str(whole * 1.3), "--add-ignore", "why", "--output-format", "json", timeout=120)
+        self.assertEqual(result.code, 2, result.err)
+        self.assertIn("the time was over", result.err)
+        self.assertEqual((self.root / "long.py").read_text(), text)
+        json.loads(result.out)
+
     def test_a_run_that_was_ended_is_not_taken_for_a_whole_one(self):
         self.write("long.py", LONG)
         self.assertEqual(self.run_allranks("check", "-q", "--timeout", "0.3", timeout=60).code, 2)
@@ -174,6 +187,12 @@ class WhileReading(CliTest):
         self.assertIn("--timeout 0.3: the time was over while at work on `parse`", result.err)
         notifications = json.loads((self.root / "report.sarif").read_text())["runs"][0]["invocations"][0]["toolExecutionNotifications"]
         self.assertTrue(any("long.py:1: this file was not analysed: the run was stopped" in each["message"]["text"] for each in notifications))
+
+    def test_a_baseline_that_takes_too_much_memory(self):
+        self.write("a.py", GUARDED)
+        self.write("known.json", '{"version": 1, "findings": [' + ", ".join(['{"fingerprint": "f"}'] * 700_000) + "]}")
+        result = self.run_allranks("check", "-n", "--max-memory", "100", "--baseline", "known.json")
+        self.assert_one_line_error(result, "known.json: cannot read: larger than an eighth of --max-memory")
 
     def test_python_that_takes_too_much_memory(self):
         self.write("good.py", GUARDED)
