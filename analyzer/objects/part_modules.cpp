@@ -7,14 +7,29 @@
 namespace allranks::objects {
 
 bool PartModules::HaveHookAt(ir::ModuleId module, uint32_t position) const {
-  for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
-    const FuncId function{f};
-    const binding::Func& func = program_.funcs[function];
-    if (func.module != module || !func.owner || func.function == ir::kTopLevel) continue;
-    const ir::Function& node = program_.function(function);
-    if (node.begin <= position && position < node.end) return IsRunByHooks(function, 0) && IsPart(func.owner);
+  const std::vector<FuncId>& methods = MethodsOf(module);
+  const auto behind = std::ranges::upper_bound(methods, position, {}, [&](FuncId method) { return program_.function(method).begin; });
+  if (behind == methods.begin()) return false;
+  const FuncId method = *std::prev(behind);
+  return position < program_.function(method).end && IsRunByHooks(method, 0) && IsPart(program_.funcs[method].owner);
+}
+
+const std::vector<FuncId>& PartModules::MethodsOf(ir::ModuleId module) const {
+  const auto [known, is_new] = methods_.try_emplace(module.index);
+  std::vector<FuncId>& methods = known->second;
+  for (uint32_t f = 0; is_new && f < program_.funcs.size(); ++f) {
+    const binding::Func& func = program_.funcs[FuncId{f}];
+    if (func.module == module && func.owner && func.function != ir::kTopLevel) methods.push_back(FuncId{f});
   }
-  return false;
+  if (!is_new) return methods;
+  std::ranges::stable_sort(methods, {}, [&](FuncId method) { return program_.function(method).begin; });
+  uint32_t end = 0;
+  std::erase_if(methods, [&](FuncId method) {
+    const bool is_inner = program_.function(method).end <= end;
+    end = std::max(end, program_.function(method).end);
+    return is_inner;
+  });
+  return methods;
 }
 
 // What a trainer calls, and helpers that nothing else does.

@@ -6,6 +6,9 @@
 // Not sound where another file of settings trains the part by itself, or code does so.
 #pragma once
 
+#include <unordered_map>
+#include <vector>
+
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/other_files.h"
 #include "analyzer/objects/program_index.h"
@@ -21,6 +24,8 @@ class PartModules {
   bool HaveHookAt(ir::ModuleId module, uint32_t position) const;
 
  private:
+  // Those that lie in no other, in the order of the text.
+  const std::vector<FuncId>& MethodsOf(ir::ModuleId module) const;
   bool IsRunByHooks(FuncId function, int depth) const;
   bool IsPart(binding::ClassId owner) const;
 
@@ -28,6 +33,7 @@ class PartModules {
   const knowledge::Knowledge& knowledge_;
   const ProgramIndex& index_;
   const OtherFiles& others_;
+  mutable std::unordered_map<uint32_t, std::vector<FuncId>> methods_;  // by ModuleId
 };
 
 }  // namespace allranks::objects

@@ -216,8 +216,8 @@ ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module, uint32_t position) con
 }
 
 const KnownCall* ProgramIndex::KnownCallAt(const Site& site) const {
-  const std::span<const KnownCall> calls = known_calls();
-  const auto found = std::ranges::find_if(calls, [&](const KnownCall& call) { return call.function == site.function && call.expr == site.expr; });
+  const auto calls = std::ranges::equal_range(known_calls(), site.function.index, {}, [](const KnownCall& call) { return call.function.index; });
+  const auto found = std::ranges::find(calls, site.expr, &KnownCall::expr);
   return found == calls.end() ? nullptr : &*found;
 }
 

@@ -71,14 +71,26 @@ bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt) const {
   for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
     // No round of such a loop begins.
     if (module[at].kind == ir::StmtKind::For && UnpacksOtherNumber(module_id, module[at])) return true;
-    for (const ir::StmtId other : module.statements(tree.BlockOf(at))) {
-      if (other == at) break;
-      if (Fails(function, other)) return true;
-    }
+    if (FailBefore(function, tree.BlockOf(at), at)) return true;
   }
   if (program_.funcs[function].function == ir::kTopLevel) return false;
   if (FailsAbove(function) || IsCalledWrongly(function)) return true;
   return index_.CallersOf(function).empty() && FailsWhenRun(program_.func(module_id, ir::kTopLevel));
+}
+
+// A statement of the block in front of this one of it. Of many that are asked for, the block is looked at once.
+bool SureFailures::FailBefore(FuncId function, ir::BlockId block, ir::StmtId stmt) const {
+  const ir::Module& module = program_.module_of(function);
+  const auto stmts = module.statements(block);
+  const auto place = static_cast<uint32_t>(std::ranges::lower_bound(stmts, module[stmt].begin, {}, [&](ir::StmtId each) { return module[each].begin; }) - stmts.begin());
+  // A macro puts several statements at one position.
+  const uint32_t end = place + static_cast<uint32_t>(std::ranges::find(stmts.subspan(place), stmt) - stmts.subspan(place).begin());
+  Looked& looked = blocks_[(uint64_t{function.index} << 32) | block.index];
+  while (!looked.fails && looked.count < end) {
+    if (Fails(function, stmts[looked.count])) looked.fails = true;
+    else ++looked.count;
+  }
+  return looked.fails && looked.count < end;
 }
 
 // The file fails before it defines the function, wherever it is called.
@@ -87,12 +99,18 @@ bool SureFailures::FailsAbove(FuncId function) const {
   const ir::Module& module = program_.modules[module_id];
   const FuncId top = program_.func(module_id, ir::kTopLevel);
   const uint32_t begin = program_.function(function).begin;
-  for (const ir::StmtId stmt : module.statements(program_.function(top).body)) {
-    if (module[stmt].end > begin) return false;
-    if (Fails(top, stmt)) return true;
-    if (MayLeave(module, module[stmt])) return false;
+  const auto stmts = module.statements(program_.function(top).body);
+  Looked& looked = tops_[module_id.index];
+  while (!looked.fails && !looked.leaves && looked.count < stmts.size() && module[stmts[looked.count]].end <= begin) {
+    const ir::StmtId stmt = stmts[looked.count];
+    if (Fails(top, stmt)) {
+      looked.fails = true;
+    } else {
+      looked.leaves = MayLeave(module, module[stmt]);
+      ++looked.count;
+    }
   }
-  return false;
+  return looked.fails && module[stmts[looked.count]].end <= begin;
 }
 
 // All calls of it lack an argument, or have one too many.

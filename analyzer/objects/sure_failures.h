@@ -41,7 +41,15 @@ class SureFailures {
   bool AreBefore(FuncId function, ir::StmtId stmt) const;
 
  private:
+  // How far the statements of a block were looked at from its beginning, up to the first one that fails or leaves the block.
+  struct Looked {
+    uint32_t count = 0;
+    bool fails = false;   // the one behind these
+    bool leaves = false;  // the last of these
+  };
+
   bool Fails(FuncId function, ir::StmtId stmt) const;
+  bool FailBefore(FuncId function, ir::BlockId block, ir::StmtId stmt) const;
   bool FailsNew(FuncId function, ir::StmtId stmt) const;
   bool FailsAbove(FuncId function) const;
   bool IsCalledWrongly(FuncId function) const;
@@ -73,6 +81,8 @@ class SureFailures {
   const MissingImports imports_;
   mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
   mutable std::unordered_map<uint64_t, bool> statements_;  // by function and StmtId
+  mutable std::unordered_map<uint64_t, Looked> blocks_;    // by function and BlockId
+  mutable std::unordered_map<uint32_t, Looked> tops_;      // by ModuleId: the top level of a file
   mutable std::unordered_map<uint32_t, bool> sets_fields_;  // by ModuleId
 };
 

@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace allranks::objects {
+namespace {
+
+std::pair<ir::ModuleId, ir::ExprId> KeyOf(const binding::Program& program, const Site& site) { return {program.funcs[site.function].module, site.expr}; }
+
+}  // namespace
 
 Training::Training(const binding::Program& program, const knowledge::Knowledge& knowledge,
                    const variation::Facts& facts, const ProgramIndex& index)
@@ -12,6 +17,10 @@ Training::Training(const binding::Program& program, const knowledge::Knowledge& 
   FindCalls();
   made_ = backwards_;
   made_.insert(made_.end(), reductions_.begin(), reductions_.end());
+  // As backwards and steps are found.
+  for (std::vector<Site>* sites : {&made_, &reductions_, &operations_}) {
+    std::ranges::sort(*sites, {}, [&](const Site& site) { return KeyOf(program_, site); });
+  }
   trains_ = Closure(made_);
   steps_in_ = Closure(steps_);
   reduces_ = Closure(reductions_);
@@ -99,13 +108,15 @@ bool Training::HoldsCall(ir::ModuleId module_id, ir::StmtId stmt, const std::vec
   const FuncId function = index_.FunctionOf(module_id, stmt);
   const ir::Module& module = program_.modules[module_id];
   const auto inside = [&](ir::ExprId expr) { return module[expr].begin >= outer.begin && module[expr].end <= outer.end; };
-  for (const Site& site : sites) {
-    if (site.function == function && inside(site.expr)) return true;
-  }
   const variation::FunctionFacts& facts = facts_.functions[function];
-  for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
-    for (const auto& [expr, fact] : *list) {
-      if (fact.function && functions[fact.function.index] && inside(expr)) return true;
+  for (const ir::ExprId expr : index_.ExprsBeginningIn(module_id, outer.begin, outer.end)) {
+    if (!inside(expr)) continue;
+    const auto here = std::ranges::equal_range(sites, std::pair(module_id, expr), {}, [&](const Site& site) { return KeyOf(program_, site); });
+    if (std::ranges::find(here, function, &Site::function) != here.end()) return true;
+    for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
+      const auto fact = std::ranges::lower_bound(*list, expr, {}, &std::pair<ir::ExprId, variation::CallFact>::first);
+      const bool is_of_expr = fact != list->end() && fact->first == expr && fact->second.function;
+      if (is_of_expr && functions[fact->second.function.index]) return true;
     }
   }
   return std::ranges::any_of(index_.ChoicesIn(function), [&](const auto& choice) { return functions[choice.second.index] && inside(choice.first); });

@@ -93,12 +93,25 @@ Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handle
   return handler.type ? BreadthOf(state, module, handler.type) : Breadth::Broad;
 }
 
-bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt) {
+CallPlaces::CallPlaces(const State& state, FuncId func) : function_(func), module_(state.program.module_of(func)) {
+  for (const Call& call : state.facts.functions[func].calls) calls_.push_back(&call);
+  std::ranges::stable_sort(calls_, {}, [&](const Call* call) { return module_[call->first].begin; });
+}
+
+std::span<const CallPlaces::Call* const> CallPlaces::BeginningIn(uint32_t begin, uint32_t end) const {
+  const auto begin_of = [&](const Call* call) { return module_[call->first].begin; };
+  const auto first = std::ranges::lower_bound(calls_, begin, {}, begin_of);
+  return {first, std::ranges::upper_bound(first, calls_.end(), end, {}, begin_of)};
+}
+
+bool CanFailOnOneRank(const State& state, const CallPlaces& calls, ir::StmtId stmt) {
+  const FuncId func = calls.function();
   const ir::Module& module = state.program.module_of(func);
   if (module.language != ir::Language::Python && OwnThrows(state).InStmt(func, stmt, false, 0)) return true;
   const uint32_t begin = module[stmt].begin;
   const uint32_t end = module[stmt].end;
-  for (const auto& [expr_id, call] : state.facts.functions[func].calls) {
+  for (const CallPlaces::Call* each : calls.BeginningIn(begin, end)) {
+    const auto& [expr_id, call] = *each;
     const ir::Expr& expr = module[expr_id];
     if (expr.kind != ir::ExprKind::Call || !Inside(expr, begin, end)) continue;
     const bool is_known = call.kind == variation::CallKind::Known;

@@ -1,6 +1,10 @@
 // What can go wrong on one rank and not on others, and which handlers catch it.
 #pragma once
 
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "analyzer/traces/build.h"
 
 namespace allranks::traces {
@@ -10,7 +14,23 @@ Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handle
 // The same of what an expression names: an exception, or several in a tuple.
 Breadth BreadthOf(const State& state, ir::ModuleId module, ir::ExprId type);
 
-// Whether the statement itself does work that fails on single ranks: a forward pass, reading data or files, parsing.
-bool CanFailOnOneRank(const State& state, FuncId func, ir::StmtId stmt);
+// The calls of a function by where they stand, for whoever asks for those of many statements.
+class CallPlaces {
+ public:
+  using Call = std::pair<ir::ExprId, variation::CallFact>;
+  CallPlaces(const State& state, FuncId func);
+
+  FuncId function() const { return function_; }
+  // Those that begin there.
+  std::span<const Call* const> BeginningIn(uint32_t begin, uint32_t end) const;
+
+ private:
+  FuncId function_;
+  const ir::Module& module_;
+  std::vector<const Call*> calls_;
+};
+
+// Whether the statement itself, one of the function whose calls these are, does work that fails on single ranks: a forward pass, reading data or files, parsing.
+bool CanFailOnOneRank(const State& state, const CallPlaces& calls, ir::StmtId stmt);
 
 }  // namespace allranks::traces

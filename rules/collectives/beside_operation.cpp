@@ -60,8 +60,10 @@ class Beside {
 
   std::vector<objects::KnownCall> Collectives() const {
     std::vector<objects::KnownCall> found;
-    std::ranges::copy_if(context_.index.known_calls(), std::back_inserter(found), [&](const objects::KnownCall& call) {
-      return call.function == function_ && call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
+    // In the order of the functions.
+    const auto own = std::ranges::equal_range(context_.index.known_calls(), function_.index, {}, [](const objects::KnownCall& call) { return call.function.index; });
+    std::ranges::copy_if(own, std::back_inserter(found), [&](const objects::KnownCall& call) {
+      return call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
     });
     std::ranges::sort(found, {}, [&](const objects::KnownCall& call) { return module_[call.expr].begin; });
     return found;

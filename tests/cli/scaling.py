@@ -4,7 +4,7 @@ import re
 import resource
 import unittest
 
-from hostile import GENERATORS, OF_OTHER_FILES, decorators, finally_in_a_row, text_of_size, two_calls_a_level
+from hostile import GENERATORS, OF_OTHER_FILES, decorators, finally_in_a_row, findings, text_of_size, two_calls_a_level
 from support import GUARDED, CliTest, main
 
 # Of address space. Stacks take up to half a gigabyte of it.
@@ -57,7 +57,7 @@ class WorkOfTheProcessor(CliTest):
 
     SIZE = 12_500
     # What takes little time each grows past what a run needs anyway at larger sizes only.
-    LARGER = {decorators: 60_000, finally_in_a_row: 240_000}
+    LARGER = {decorators: 60_000, finally_in_a_row: 240_000, findings: 120_000}
     TIMES = 4
     MOST_GROWTH = 12
     TRIES = 3
