@@ -607,8 +607,10 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   out.ledger = a.analysis.ledger;
   KeepRequested(parsed, out);
   NoteLimits(parsed, a, stages.watched, out);
+  if (memory != nullptr && limits.IsStopped()) return Stopped();
   Suppress(options, paths, a, parsed, launches, out);
   ApplyPolicy(options, paths, a.files, out.findings);
+  if (memory != nullptr && limits.IsStopped()) return Stopped();
   std::erase_if(out.syntax, [&](const findings::FileSyntax& syntax) {
     return std::ranges::none_of(out.findings, [&](const Finding& finding) { return finding.span.file == syntax.file; });
   });

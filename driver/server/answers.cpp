@@ -23,10 +23,9 @@ std::string TextOr(const Json& value, const char* otherwise) {
 }  // namespace
 
 void Worker::AnswerTask(const Task& task) {
-  const std::string id = Dump(task.id);
   const auto is_cancelled = [&] {
     const std::lock_guard lock(desk_.mutex);
-    return desk_.cancelled.contains(id);
+    return desk_.is_active_cancelled;
   };
   Json answer;
   try {
@@ -39,11 +38,10 @@ void Worker::AnswerTask(const Task& task) {
   } catch (const std::exception& error) {
     answer = Failure(task.id, ErrorCode::InternalError, error.what());
   }
-  if (is_cancelled()) answer = Failure(task.id, ErrorCode::RequestCancelled, "cancelled");
   {
     const std::lock_guard lock(desk_.mutex);
-    desk_.cancelled.erase(id);
     desk_.active.clear();
+    if (desk_.is_active_cancelled) return;
   }
   outbox_.Reply(task.id, answer);
 }

@@ -46,7 +46,7 @@ struct Desk {
 
   std::deque<Task> tasks;
   std::string active;                    // id of the request at hand, as text; empty: none
-  std::set<std::string> cancelled;       // ids of waiting requests and of the one at hand
+  bool is_active_cancelled = false;      // and answered
 
   Changes changes;
   bool is_paused = false;                // the user cancelled: until something changes or is asked for

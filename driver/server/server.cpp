@@ -211,14 +211,21 @@ void Server::ChangeFolders(const Json& event) {
   desk_.NoteDisk();
 }
 
-// Of a request that is answered already nothing is noted.
+// Answered here: what is at work for it may not look up for a while. Of a request that is answered already nothing is noted.
 void Server::Cancel(const Json& id) {
-  const std::string text = Dump(id);
-  const std::lock_guard lock(desk_.mutex);
-  const bool waits = std::ranges::any_of(desk_.tasks, [&](const Task& task) { return task.id == id; });
-  if (waits || desk_.active == text) desk_.cancelled.insert(text);
-  // Nobody waits for the analysis any more that was begun for it.
-  if (desk_.active == text) desk_.stop.request_stop();
+  // A careless client uses one id twice.
+  size_t count = 0;
+  {
+    const std::lock_guard lock(desk_.mutex);
+    count = std::erase_if(desk_.tasks, [&](const Task& task) { return task.id == id; });
+    if (desk_.active == Dump(id) && !desk_.is_active_cancelled) {
+      ++count;
+      desk_.is_active_cancelled = true;
+      // Nobody waits for the analysis any more that was begun for it.
+      desk_.stop.request_stop();
+    }
+  }
+  for (; count > 0; --count) outbox_.Reply(id, Failure(id, ErrorCode::RequestCancelled, "cancelled"));
 }
 
 }  // namespace allranks::server

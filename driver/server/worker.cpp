@@ -38,6 +38,7 @@ Worker::Outcome Worker::Step(bool wait) {
     if (!desk_.tasks.empty()) {
       task = desk_.tasks.front();
       desk_.active = Dump(task->id);
+      desk_.is_active_cancelled = false;
       desk_.tasks.pop_front();
     }
   }

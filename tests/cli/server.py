@@ -83,6 +83,21 @@ class Server(CliTest):
         self.assertIn("AR003", self.wait_for_findings(1))
         self.leave()
 
+    def test_a_request_that_is_cancelled_is_answered_at_once(self):
+        uri = self.open(LONG_WORK)
+        for number in (3, 4):
+            # The one at hand, for which the analysis of the file is begun, and one that waits behind another.
+            if number == 4:
+                self.send("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 2, "character": 5}}, id=9)
+            self.send("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 2, "character": 5}}, id=number)
+            time.sleep(0.3)
+            begin = time.monotonic()
+            self.send("$/cancelRequest", {"id": number})
+            answer = self.wait_for(lambda message: message.get("id") == number)
+            self.assertEqual(answer["error"]["code"], -32800)
+            self.assertLess(time.monotonic() - begin, 1)
+        self.leave()
+
     def test_an_edit_ends_an_analysis_that_does_not_end(self):
         uri = self.open(LONG_WORK)
         time.sleep(3)
