@@ -14,6 +14,7 @@
 #include "driver/cli/interrupt.h"
 #include "driver/cli/known.h"
 #include "driver/cli/left_out.h"
+#include "driver/cli/memory_guard.h"
 #include "driver/cli/outputs.h"
 #include "driver/cli/profile.h"
 #include "driver/cli/progress.h"
@@ -223,6 +224,7 @@ int RunCheck(const CheckArguments& arguments) {
   if (arguments.show_files) return ShowFiles(arguments, options, files);
 
   CatchInterrupts();
+  const MemoryGuard guard(arguments.max_memory);
   options.is_stopped = StopOf(arguments, begin);
   const base::Result<std::vector<OutputPlace>> outputs = OutputsOf(arguments, settings);
   if (!outputs) return Fail(outputs.error());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/cli/memory_guard.h"
 #include "driver/fixes/diff.h"
 #include "driver/fixes/replace_file.h"
 #include "driver/pipeline/paths.h"
@@ -107,6 +108,7 @@ base::Result<Fixed> FixRound(const std::vector<findings::Finding>& findings, pip
 
 void WriteFixed(const pipeline::Options& options, Fixed& fixed) {
   const std::string root = pipeline::PathMap(options.root, options.working_directory).Shown("");
+  const MemoryGuard::Writing writing;
   for (const auto& [path, text] : fixed.after) {
     if (path == fixed.input) continue;
     const base::Result<bool> written = fixes::ReplaceFile(root, path, fixed.before.at(path), text);

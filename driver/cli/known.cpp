@@ -7,6 +7,7 @@
 
 #include "analyzer/files/write_file.h"
 #include "driver/baseline/revision.h"
+#include "driver/cli/memory_guard.h"
 #include "driver/cli/terminal.h"
 #include "driver/config/project.h"
 #include "driver/pipeline/paths.h"
@@ -149,6 +150,7 @@ void Known::AddSeen(Verdicts& verdicts) const {
 base::Result<bool> Known::WriteBaseline(const baseline::Baseline& next) const {
   const std::string text = baseline::Write(next);
   if (project_.empty()) return WriteFile(file_, text, config::FindRepository(root_, working_directory_, source::RealFileSystem())) ? base::Result<bool>(true) : base::Fail("the baseline was not written");
+  const MemoryGuard::Writing writing;
   const files::Place place = files::PlaceBelow(project_, file_);
   const int error = files::ReplaceIn(place.folder, place.name, text);
   if (error == 0) return true;

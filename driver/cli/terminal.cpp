@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/files/write_file.h"
+#include "driver/cli/memory_guard.h"
 #include "driver/reports/place.h"
 
 namespace allranks::cli {
@@ -83,6 +84,7 @@ void PrepareStreams() {
 }
 
 bool WriteOut(std::string_view text) {
+  const MemoryGuard::Writing writing;
   const int error = files::WriteAll(STDOUT_FILENO, text);
   if (error == 0 || error == EPIPE) return true;
   PrintError("cannot write to the standard output: " + ErrorText(error));
@@ -120,7 +122,11 @@ std::string ReadStandardInput() {
 }
 
 bool WriteFile(const std::string& path, std::string_view text, const std::string& project) {
-  const int error = files::WriteTo(path, text, project);
+  int error = 0;
+  {
+    const MemoryGuard::Writing writing;
+    error = files::WriteTo(path, text, project);
+  }
   if (error == 0) return true;
   const std::string why = error == ENXIO ? "nobody reads this pipe" : error == EXDEV ? "a link leads out of the project " + project : ErrorText(error);
   PrintError("cannot write " + path + ": " + why);

@@ -127,7 +127,10 @@ class Selector {
     } else if (file.state == ReadState::Read) {
       file.imports = ImportsIn(index, *bytes);
     }
-    if (file.state == ReadState::Read && file.mentions) file.text = std::move(*bytes);
+    if (file.state != ReadState::Read || !file.mentions) return;
+    // Who reads does not know how much comes; of thousands of small files the rest is most.
+    bytes->shrink_to_fit();
+    file.text = std::move(*bytes);
   }
 
   bool HasModule(uint32_t index) const {
