@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime-verify/coordinator/code_flow.h"
+#include "runtime-verify/coordinator/shown_text.h"
 #include "runtime-verify/coordinator/verdict_json.h"
 #include "witness/json.h"
 
@@ -227,7 +228,7 @@ std::string ReportFile::WithVerdicts(const std::vector<std::optional<Verdict>>& 
     if (!old.is_array()) old = Json::array();
     for (Json& note : notes) old.push_back(std::move(note));
   }
-  return root_->dump(is_indented_ ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ShownJson(root_->dump(is_indented_ ? 2 : -1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace allranks::verify

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime-verify/coordinator/shown_text.h"
 #include "witness/json.h"
 #include "witness/ranks_text.h"
 
@@ -176,16 +177,6 @@ std::string Details(const Verdict& verdict) {
 }
 
 }  // namespace
-
-std::string OneLine(std::string text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < ' ' || byte == 0x7f) text[i] = ' ';
-    // U+0080 to U+009f in UTF-8 are controls as well: U+009b is what ESC [ is.
-    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) text[i] = text[i + 1] = ' ';
-  }
-  return text;
-}
 
 std::string VerdictLine(const ReportFinding& finding, const Verdict& verdict, const TextStyle& style) {
   const bool is_reproduced = verdict.kind == VerdictKind::Reproduced;

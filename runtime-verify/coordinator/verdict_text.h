@@ -9,9 +9,6 @@ struct TextStyle {
   bool ascii = false;
 };
 
-// Texts of a report are not ours: no control character of them reaches the terminal, and none ends the line.
-std::string OneLine(std::string text);
-
 // "AR101 train.py:9  hangs on Gloo (Gloo 0.5.0 over TCP, 2 ranks, 0.6 s)"
 std::string VerdictLine(const ReportFinding& finding, const Verdict& verdict, const TextStyle& style);
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "runtime-verify/coordinator/verdict_text.h"
+#include "runtime-verify/coordinator/shown_text.h"
 #include "runtime-verify/program/verify.h"
 
 namespace allranks::verify {

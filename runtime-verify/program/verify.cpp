@@ -16,6 +16,7 @@
 #include "runtime-verify/backends/nccl/nccl_backend.h"
 #include "runtime-verify/coordinator/rendezvous.h"
 #include "runtime-verify/coordinator/self_test.h"
+#include "runtime-verify/coordinator/shown_text.h"
 #include "runtime-verify/coordinator/verdict_json.h"
 #include "runtime-verify/coordinator/verdict_text.h"
 #include "runtime-verify/program/options.h"
@@ -167,7 +168,7 @@ std::string JsonOf(const std::vector<Entry>& entries, std::string_view version,
                      {"tool", "allranks " + std::string(version)},
                      {"findings", std::move(findings)},
                      {"errors", errors}};
-  return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ShownJson(root.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 class Run {
@@ -340,7 +341,7 @@ int SelfTest(Options options, std::string_view version) {
                  {"description", chosen.description},
                  {"selfTest", SelfTestJson(lines)}};
     if (options.mismatches) root["mismatches"] = std::move(table);
-    Print(root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    Print(ShownJson(root.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n");
   }
   if (interrupt.HasCome()) return kInterrupted;
   if (!is_good) Complain("the self-test failed on " + name);

@@ -141,6 +141,27 @@ class HostileText(CliTest):
             is_listing = command[0] in ("trace", "ir")
             self.assert_no_commands(("" if is_listing else result.out) + result.err, command[-1], command)
 
+    def test_commands_in_reports_that_are_verified(self):
+        for name in (*COMMAND_NAMES, HOSTILE):
+            file = self.write(f"{name}.py", FIXABLE + "if rank == 0:\n    dist.barrier()\n")
+            for form in ("json", "sarif"):
+                self.run_clean("check", "--isolated", "-q", "--output-format", form, "-o", f"report.{form}")
+            self.write("forged.json", json.dumps({"findings": [{"code": name, "path": name, "message": name, "witness": {"schema": name}}]}))
+            commands = [("report.json", "--output-format", form) for form in ("full", "concise", "json")]
+            commands += [("report.sarif", "--output-format", "sarif", "-o", "copy.sarif"), ("forged.json",), (name,), (f"{name}.py",)]
+            for command in commands:
+                result = self.run_clean("verify", "--backend", "sim", *command)
+                self.assert_no_commands(result.out + result.err, command[-1], command)
+                self.assertTrue(not command[0].startswith("report") or "AR101" in result.out, command)
+            copy = (self.root / "copy.sarif").read_text()
+            self.assert_clean(copy, "copy.sarif")
+            self.assert_no_commands(copy, "", "copy.sarif")
+            # It says what the report says.
+            of_results = [[place["physicalLocation"] for each in json.loads(text)["runs"][0]["results"] for place in each["locations"]]
+                          for text in (copy, (self.root / "report.sarif").read_text())]
+            self.assertEqual(*of_results)
+            file.unlink()
+
     def test_a_terminal(self):
         self.write(f"{HOSTILE}/a.py", FIXABLE)
         for option in ("--show-files", "--show-settings", "--diff"):
