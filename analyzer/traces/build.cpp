@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <optional>
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/traces/call_graph.h"
@@ -323,16 +322,11 @@ class Builder {
     return fact == nullptr ? traces_.Empty() : Fact(iterable, *fact);
   }
 
-  const CallPlaces& Calls() {
-    if (!calls_) calls_.emplace(state_, func_);
-    return *calls_;
-  }
-
   // The block whose errors are caught, and what of it can fail.
   TraceId Tried(ir::BlockId block, TryInfo* info) {
     std::vector<TraceId> body;
     for (const ir::StmtId inner : module_.statements(block)) {
-      info->fallible = info->fallible || CanFailOnOneRank(state_, Calls(), inner);
+      info->fallible = info->fallible || CanFailOnOneRank(state_, calls_, inner);
       body.push_back(Stmt(inner));
       const bool has_op = (traces_[body.back()].flags & kHasOp) != 0;
       info->fallible_before_op = info->fallible_before_op || (info->fallible && has_op);
@@ -778,7 +772,7 @@ class Builder {
   ir::ModuleId module_id_;
   const ir::Module& module_;
   const ir::Function& function_;
-  std::optional<CallPlaces> calls_ = {};
+  CallPlaces calls_{state_, func_};
 };
 
 // The group that a tensor is spread over (variation/library_groups.h); none of anything else.

@@ -93,18 +93,18 @@ Breadth HandlerBreadth(const State& state, ir::ModuleId module, const ir::Handle
   return handler.type ? BreadthOf(state, module, handler.type) : Breadth::Broad;
 }
 
-CallPlaces::CallPlaces(const State& state, FuncId func) : function_(func), module_(state.program.module_of(func)) {
-  for (const Call& call : state.facts.functions[func].calls) calls_.push_back(&call);
-  std::ranges::stable_sort(calls_, {}, [&](const Call* call) { return module_[call->first].begin; });
-}
-
-std::span<const CallPlaces::Call* const> CallPlaces::BeginningIn(uint32_t begin, uint32_t end) const {
-  const auto begin_of = [&](const Call* call) { return module_[call->first].begin; };
+std::span<const CallPlaces::Call* const> CallPlaces::BeginningIn(uint32_t begin, uint32_t end) {
+  const ir::Module& module = state_.program.module_of(function_);
+  const auto begin_of = [&](const Call* call) { return module[call->first].begin; };
+  if (calls_.empty()) {
+    for (const Call& call : state_.facts.functions[function_].calls) calls_.push_back(&call);
+    std::ranges::stable_sort(calls_, {}, begin_of);
+  }
   const auto first = std::ranges::lower_bound(calls_, begin, {}, begin_of);
   return {first, std::ranges::upper_bound(first, calls_.end(), end, {}, begin_of)};
 }
 
-bool CanFailOnOneRank(const State& state, const CallPlaces& calls, ir::StmtId stmt) {
+bool CanFailOnOneRank(const State& state, CallPlaces& calls, ir::StmtId stmt) {
   const FuncId func = calls.function();
   const ir::Module& module = state.program.module_of(func);
   if (module.language != ir::Language::Python && OwnThrows(state).InStmt(func, stmt, false, 0)) return true;

@@ -18,19 +18,19 @@ Breadth BreadthOf(const State& state, ir::ModuleId module, ir::ExprId type);
 class CallPlaces {
  public:
   using Call = std::pair<ir::ExprId, variation::CallFact>;
-  CallPlaces(const State& state, FuncId func);
+  CallPlaces(const State& state, FuncId func) : state_(state), function_(func) {}
 
   FuncId function() const { return function_; }
   // Those that begin there.
-  std::span<const Call* const> BeginningIn(uint32_t begin, uint32_t end) const;
+  std::span<const Call* const> BeginningIn(uint32_t begin, uint32_t end);
 
  private:
+  const State& state_;
   FuncId function_;
-  const ir::Module& module_;
-  std::vector<const Call*> calls_;
+  std::vector<const Call*> calls_;  // in the order of the text, from the first question on
 };
 
 // Whether the statement itself, one of the function whose calls these are, does work that fails on single ranks: a forward pass, reading data or files, parsing.
-bool CanFailOnOneRank(const State& state, const CallPlaces& calls, ir::StmtId stmt);
+bool CanFailOnOneRank(const State& state, CallPlaces& calls, ir::StmtId stmt);
 
 }  // namespace allranks::traces
