@@ -16,6 +16,7 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
     const ir::ModuleId module_id{m};
     const ir::Module& module = program_.modules[module_id];
     if (module.language != ir::Language::Python) continue;
+    AddComprehensions(module_id, training, launch);
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
       const ir::StmtId id{i};
       const FuncId function = module[id].kind == ir::StmtKind::For ? index_.FunctionOf(module_id, id) : FuncId::None();
@@ -28,6 +29,24 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
       const ValueId loader = LoaderBehind(module_id, iterable);
       const bool trains = training.Trains(module_id, id) || TrainsByName(training, module_id, id);
       (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && (IsPrepared(loader) || MayBePrepared(module_id, iterable))});
+    }
+  }
+}
+
+// `sum(hits(model(x), y) for x, y in loader)`
+void EvaluationLoops::AddComprehensions(ir::ModuleId module_id, const Training& training, const Launch& launch) {
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::ExprId id : index_.ExprsOf(module_id, ir::ExprKind::Comprehension)) {
+    const ir::StmtId stmt = index_.tree(module_id).StatementOf(id);
+    const FuncId function = stmt ? index_.FunctionOf(module_id, stmt) : FuncId::None();
+    const ir::StmtKind kind = stmt ? module[stmt].kind : ir::StmtKind::Pass;
+    const bool is_plain = kind == ir::StmtKind::Assign || kind == ir::StmtKind::AugAssign || kind == ir::StmtKind::Expr || kind == ir::StmtKind::Return;
+    if (!function || !is_plain || training.Trains(module_id, stmt)) continue;
+    const RunBy run_by = launch.Of(function);
+    if (run_by == RunBy::Tests || run_by == RunBy::OneProcess) continue;
+    for (const ir::Clause& clause : ir::ClausesOf(module, module[id])) {
+      const ValueId loader = facts_.value(module_id, clause.iter) ? LoaderBehind(module_id, clause.iter) : ValueId::None();
+      if (loader) comprehensions_.push_back({{function, clause.iter}, stmt, loader, IsPrepared(loader) || MayBePrepared(module_id, clause.iter)});
     }
   }
 }

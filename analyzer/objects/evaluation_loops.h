@@ -35,9 +35,12 @@ class EvaluationLoops {
   const std::vector<EvaluationLoop>& loops() const { return loops_; }
   // Those in which gradients are made, of the same shape.
   const std::vector<EvaluationLoop>& training_loops() const { return training_loops_; }
+  // Loops within an expression that draw batches and train on nothing; `loop` is the statement.
+  const std::vector<EvaluationLoop>& comprehensions() const { return comprehensions_; }
   ModelMode ModeOf(const EvaluationLoop& loop) const;
 
  private:
+  void AddComprehensions(ir::ModuleId module_id, const Training& training, const Launch& launch);
   bool TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const;
   bool HandsOn(ir::ModuleId module_id, ir::StmtId loop) const;
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
@@ -58,7 +61,7 @@ class EvaluationLoops {
   const ProgramIndex& index_;
   const Loading& loading_;
   Values values_;
-  std::vector<EvaluationLoop> loops_, training_loops_;
+  std::vector<EvaluationLoop> loops_, training_loops_, comprehensions_;
 };
 
 }  // namespace allranks::objects

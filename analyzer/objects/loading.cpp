@@ -219,9 +219,13 @@ void Loading::AddDrawingLoops(ir::ModuleId module_id) {
     const FuncId function = index_.FunctionOf(module_id, stmt);
     const std::vector<ir::StmtId> loops = index_.LoopsAround({function, id});
     const bool is_assigned = module[stmt].kind == ir::StmtKind::Assign && ir::AssignedOf(module[stmt]) == id;
-    if (loops.empty() || !is_assigned || ir::TargetsOf(module, module[stmt]).size() != 1) continue;
-    if (!IsDrawnFrom(module_id, loops.front(), ir::TargetsOf(module, module[stmt])[0])) continue;
+    if (!function || !is_assigned || ir::TargetsOf(module, module[stmt]).size() != 1) continue;
     const ir::ExprId loader_expr = ir::ArgAt(module, module[id], 0).value;
+    if (loops.empty()) {
+      if (IsRefilledBy(function, stmt)) AddRefills({function, id}, LoadersIn(facts_.value(module_id, loader_expr)), 0);
+      continue;
+    }
+    if (!IsDrawnFrom(module_id, module[loops.front()].begin, module[loops.front()].end, ir::TargetsOf(module, module[stmt])[0])) continue;
     for (const ValueId loader : LoadersIn(facts_.value(module_id, loader_expr))) {
       loops_.push_back({.iterable = {function, loader_expr}, .loop = loops.front(), .loader = loader, .hands_on = YieldsIn(module_id, loops.front())});
     }
@@ -316,11 +320,56 @@ bool Loading::IsEndless(ValueId iterator) const {
   return false;
 }
 
-// Whether the loop asks `next` for an item, and the iterator is not made anew in each round before that.
-bool Loading::IsDrawnFrom(ir::ModuleId module_id, ir::StmtId loop, ir::ExprId iterator) const {
+// `except StopIteration: self.batches = iter(self.loader)`, in a function that asks for one item: made anew in some of its calls, not in all.
+bool Loading::IsRefilledBy(FuncId function, ir::StmtId assignment) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  const ir::Function& node = program_.function(function);
+  if (node.is_generator) return false;
+  bool is_in_some = false;
+  for (ir::StmtId at = tree.Parent(assignment); at && !is_in_some; at = tree.Parent(at)) {
+    is_in_some = module[at].kind == ir::StmtKind::Try || module[at].kind == ir::StmtKind::If;
+  }
+  return is_in_some && IsDrawnFrom(module_id, node.begin, node.end, ir::TargetsOf(module, module[assignment])[0]) &&
+         !IsAssignedIn(function, ir::ArgAt(module, module[ir::AssignedOf(module[assignment])], 0).value);
+}
+
+// `self.loader = make_loader(files)`: another loader each time, of other data perhaps.
+bool Loading::IsAssignedIn(FuncId function, ir::ExprId loader) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::StmtId id{i};
+    if (module[id].kind != ir::StmtKind::Assign || index_.FunctionOf(module_id, id) != function) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, module[id])) {
+      if (IsSameChain(module, target, loader)) return true;
+    }
+  }
+  return false;
+}
+
+// The loops around the calls of such a function: what it does is part of their rounds.
+void Loading::AddRefills(const Site& refill, const std::vector<ValueId>& loaders, int depth) {
+  constexpr int kLongestWay = 2;
+  if (loaders.empty()) return;
+  for (const Site& caller : index_.CallersOf(refill.function)) {
+    if (caller.function == refill.function) continue;
+    const std::vector<ir::StmtId> loops = index_.LoopsAround(caller);
+    if (loops.empty() && depth < kLongestWay && !program_.function(caller.function).is_generator) AddRefills(caller, loaders, depth + 1);
+    const ir::ModuleId module_id = program_.funcs[caller.function].module;
+    for (const ValueId loader : loops.empty() ? std::vector<ValueId>() : loaders) {
+      loops_.push_back({.iterable = caller, .loop = loops.front(), .loader = loader, .hands_on = YieldsIn(module_id, loops.front()),
+                        .by_next = true, .begins_anew = true});
+    }
+  }
+}
+
+// Whether a stretch of code asks `next` for an item of an iterator.
+bool Loading::IsDrawnFrom(ir::ModuleId module_id, uint32_t begin, uint32_t end, ir::ExprId iterator) const {
   const ir::Module& module = program_.modules[module_id];
   return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId id) {
-    if (module[id].begin < module[loop].begin || module[id].end > module[loop].end) return false;
+    if (module[id].begin < begin || module[id].end > end) return false;
     const ir::Expr& callee = module[ir::CalleeOf(module[id])];
     const bool is_next = callee.kind == ir::ExprKind::Name && program_.text(ir::NameOf(callee)) == "next";
     return is_next && ir::ArgCount(module, module[id]) > 0 && IsSameChain(module, ir::ArgAt(module, module[id], 0).value, iterator);

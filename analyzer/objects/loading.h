@@ -9,8 +9,8 @@
 namespace allranks::objects {
 
 // A loop that draws the batches of a loader: a `for` over it, whatever stands around the loader (`enumerate`, a progress
-// bar), a loop that makes a new iterator of it inside (`except StopIteration: batches = iter(loader)`), or one that asks an
-// iterator that it was given for the next batch.
+// bar), a loop that makes a new iterator of it inside (`except StopIteration: batches = iter(loader)`) or calls a function that does, or one
+// that asks an iterator that it was given for the next batch.
 struct LoaderLoop {
   Site iterable;
   ir::StmtId loop;
@@ -19,6 +19,7 @@ struct LoaderLoop {
   bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
   bool by_next = false;   // it asks for as many batches as it has rounds, however many the loader has
   bool is_made_elsewhere = false;  // of these: the iterator was not made in the function of the loop
+  bool begins_anew = false; // of these: a function that it calls makes a new iterator where the last one is used up
   bool is_endless = false;  // `itertools.cycle`, which begins anew within the loop
   Site caller = {};       // where a caller of that generator draws from its own loader, if others hand it other ones
   std::vector<Site> way = {};  // of a function that others hand other loaders: the calls that hand it this one, the nearest first
@@ -71,7 +72,10 @@ class Loading {
   ir::ExprId GivenToIter(FuncId function, ValueId iterator) const;
   bool IsEndless(ValueId iterator) const;
   bool YieldsIn(ir::ModuleId module, ir::StmtId loop) const;
-  bool IsDrawnFrom(ir::ModuleId module, ir::StmtId loop, ir::ExprId iterator) const;
+  bool IsRefilledBy(FuncId function, ir::StmtId assignment) const;
+  bool IsAssignedIn(FuncId function, ir::ExprId loader) const;
+  void AddRefills(const Site& refill, const std::vector<ValueId>& loaders, int depth);
+  bool IsDrawnFrom(ir::ModuleId module, uint32_t begin, uint32_t end, ir::ExprId iterator) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

@@ -43,6 +43,50 @@ Trainer(data()).run()
   EXPECT_TRUE(loops[0].is_made_elsewhere);
 }
 
+TEST_F(LoadingTest, BegunAnewInAMethod) {
+  const auto loops = Loops(R"(
+class Stream:
+    def __init__(self, loader):
+        self.loader = loader
+        self.batches = iter(loader)
+    def next(self):
+        try:
+            return next(self.batches)
+        except StopIteration:
+            self.batches = iter(self.loader)
+            return next(self.batches)
+def train(data):
+    stream = Stream(DataLoader(data))
+    for step in range(100):
+        use(stream.next())
+)");
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(Line(loops[0].iterable), 16u);
+  EXPECT_TRUE(loops[0].by_next);
+  EXPECT_TRUE(loops[0].begins_anew);
+}
+
+TEST_F(LoadingTest, AnotherLoaderEachTimeIsNotTheSameBegunAnew) {
+  const auto loops = Loops(R"(
+class Stream:
+    def __init__(self, data):
+        self.loader = DataLoader(data)
+        self.batches = iter(self.loader)
+    def next(self):
+        try:
+            return next(self.batches)
+        except StopIteration:
+            self.loader = DataLoader(more())
+            self.batches = iter(self.loader)
+            return next(self.batches)
+def train(data):
+    stream = Stream(data)
+    for step in range(100):
+        use(stream.next())
+)");
+  for (const LoaderLoop& loop : loops) EXPECT_FALSE(loop.begins_anew);
+}
+
 TEST_F(LoadingTest, AskedByAHelper) {
   const auto loops = Loops(R"(
 def draw(batches):

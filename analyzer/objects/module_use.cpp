@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "analyzer/objects/gradient_mode.h"
+#include "analyzer/variation/tables.h"
 
 namespace allranks::objects {
 
@@ -65,10 +66,8 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::Cla
       if (knowledge_[known].has_parameters || program_.text(knowledge_[known].name) == "torch.nn.Parameter") return true;
     }
     const bool is_container = value.kind == ValueKind::Tuple || value.kind == ValueKind::Object;
-    if (is_container) {
-      for (const ValueId kid : facts_.values_store.Kids(leaf)) {
-        if (HoldsParameters(kid, depth + 1, seen)) return true;
-      }
+    for (const ValueId kid : is_container ? facts_.values_store.Kids(leaf) : ItemsOf(leaf)) {
+      if (HoldsParameters(kid, depth + 1, seen)) return true;
     }
     if (value.kind != ValueKind::Instance || !IsModule(leaf)) continue;
     const binding::ClassId class_id = value.class_id();
@@ -77,6 +76,36 @@ bool ModuleUses::HoldsParameters(ValueId id, int depth, std::vector<binding::Cla
     if (std::ranges::any_of(FieldsOf(class_id), [&](const Field& field) { return HoldsParameters(field.value, 0, seen); })) return true;
   }
   return false;
+}
+
+// Of `[nn.Linear(8, 8) for _ in range(depth)]`, and of a list to which modules were added in a loop. The other kids say of what it is made, and
+// how often.
+std::span<const ValueId> ModuleUses::ItemsOf(ValueId list) const {
+  const base::NameId made_by = facts_.values_store.DerivedBy(list);
+  const std::string_view operation = made_by ? program_.text(made_by) : std::string_view();
+  const auto kids = facts_.values_store.Kids(list);
+  const size_t items = operation == variation::kComprehended ? 1 : operation == variation::kGrown ? 2 : 0;
+  return kids.first(std::min(items, kids.size()));
+}
+
+// `self.blocks.append(Block())`
+bool ModuleUses::AddsParameters(binding::ClassId class_id, base::NameId list) const {
+  const auto adds = [&](FuncId constructor, ir::ExprId call) {
+    const ir::ModuleId module_id = program_.funcs[constructor].module;
+    const ir::Module& module = program_.modules[module_id];
+    if (module[call].kind != ir::ExprKind::Call || ir::ArgCount(module, module[call]) != 1) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(module[call])];
+    if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "append") return false;
+    const ir::Expr& object = module[ir::ObjectOf(callee)];
+    const bool is_it = object.kind == ir::ExprKind::Attribute && ir::AttrOf(object) == list && IsSelf(constructor, ir::ObjectOf(object));
+    return is_it && HoldsParameters(facts_.value(module_id, ir::ArgAt(module, module[call], 0).value));
+  };
+  return std::ranges::any_of(program_.classes[class_id].mro, [&](binding::ClassId base) {
+    return std::ranges::any_of(program_.classes[base].methods, [&](const auto& method) {
+      return program_.text(method.first) == "__init__" &&
+             std::ranges::any_of(facts_.functions[method.second].calls, [&](const auto& call) { return adds(method.second, call.first); });
+    });
+  });
 }
 
 bool ModuleUses::IsTensor(ValueId value) const {
@@ -101,18 +130,20 @@ ModuleUse ModuleUses::Of(binding::ClassId class_id) const {
   std::vector<Visit::Closed> closed;
   for (const Field& field : FieldsOf(class_id)) {
     const auto is_instance = [&](ValueId leaf) { return facts_.values_store[leaf].kind == ValueKind::Instance; };
-    if (HoldsParameters(field.value)) {
+    const bool is_list = field.value && (values_.IsA(field.value, "torch.nn.ModuleList") || values_.IsA(field.value, "torch.nn.ModuleDict"));
+    const bool holds = HoldsParameters(field.value) || (is_list && field.name && AddsParameters(class_id, field.name));
+    if (holds) {
       use.parts.push_back({.field = field.name,
                            .made = field.made,
                            .use = Use::Never,
                            .condition = {},
+                           .choice = {},
                            .is_of_project = std::ranges::any_of(values_.Leaves(field.value), is_instance),
                            .is_tensor = IsTensor(field.value),
                            .run = PartRun::Partly});
     }
     if (field.name && IsOfLibrary(field.value)) closed.push_back({.field = field.name, .is_list = false});
-    const bool is_list = values_.IsA(field.value, "torch.nn.ModuleList") || values_.IsA(field.value, "torch.nn.ModuleDict");
-    if (field.name && field.value && is_list && !HoldsParameters(field.value)) closed.push_back({.field = field.name, .is_list = true});
+    if (field.name && is_list && !holds) closed.push_back({.field = field.name, .is_list = true});
     if (field.value && facts_.values_store[field.value].kind == ValueKind::Param) given.push_back(field.name);
   }
   const base::NameId name = program_.names->Find("forward");
@@ -302,6 +333,9 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
       return of_guard[guard.test].kind == ir::ExprKind::Constant;
     });
     if (guards.empty()) {
+      const PartRuns::Elements elements = runs_.ElementsOf(read);
+      if (elements.are_run && part.use == Use::Always && !elements.choice) part.choice.reset();
+      if (elements.are_run && part.use != Use::Always) part.choice = elements.choice;
       part.use = Use::Always;
       part.condition.reset();
       part.run = std::max(part.run, part.is_tensor ? PartRun::Whole : runs_.Of(read));

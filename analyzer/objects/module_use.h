@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analyzer/objects/part_runs.h"
@@ -25,6 +26,7 @@ struct PartUse {
   source::Span made;                    // where it is assigned
   Use use = Use::Never;
   std::optional<Guard> condition;       // of one use, where it is used sometimes
+  std::optional<Guard> choice;          // of a list that is gone over each time: which of its items are left out
   bool is_of_project = false;           // a module whose class is seen
   bool is_tensor = false;               // a parameter by itself
   PartRun run = PartRun::Partly;        // how much of it runs each time
@@ -65,6 +67,8 @@ class ModuleUses {
   void AddNamedField(FuncId constructor, ir::ExprId call, std::vector<Field>& fields) const;
   bool HoldsParameters(ValueId value) const;
   bool IsTensor(ValueId value) const;
+  std::span<const ValueId> ItemsOf(ValueId list) const;
+  bool AddsParameters(binding::ClassId class_id, base::NameId list) const;
   bool IsOfLibrary(ValueId value) const;
   bool HoldsParameters(ValueId value, int depth, std::vector<binding::ClassId>& seen) const;
   Made MadeBy(binding::ClassId class_id) const;

@@ -118,6 +118,51 @@ PartRun PartRuns::RunByName(FuncId function, base::NameId name, uint32_t begin, 
   return best;
 }
 
+// `for i, layer in enumerate(self.layers): if i not in skipped: x = layer(x)`.
+PartRuns::Elements PartRuns::ElementsOf(const Site& read) const {
+  const ir::ModuleId module_id = program_.funcs[read.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  Path path;
+  ir::ExprId at = read.expr;
+  for (ir::ExprId call = tree.Parent(at); call; at = call, call = tree.Parent(call)) {
+    const ir::Expr& expr = module[call];
+    if (expr.kind != ir::ExprKind::Call || module[ir::CalleeOf(expr)].kind != ir::ExprKind::Name) return {};
+    const std::string_view name = program_.text(ir::NameOf(module[ir::CalleeOf(expr)]));
+    uint32_t position = 0;
+    while (position < ir::ArgCount(module, expr) && ir::ArgAt(module, expr, position).value != at) ++position;
+    if (name == "zip") path.push_back(position);
+    else if (name == "enumerate" && position == 0) path.push_back(1);
+    else if (name != "reversed" && name != "list") return {};
+  }
+  const ir::StmtId loop = tree.StatementOf(at);
+  if (!loop || module[loop].kind != ir::StmtKind::For || ir::AssignedOf(module[loop]) != at) return {};
+  const base::NameId name = NameOrNone(module, ElementAt(module, ir::ValueOf(module[loop]), path));
+  Elements elements;
+  for (const ir::ExprId use : name ? ReadsOf(read.function, name, module[at].end, module[loop].end) : std::vector<ir::ExprId>()) {
+    if (!IsRun({read.function, use})) continue;
+    const std::optional<Guard> choice = ChoiceInside({read.function, use}, module[at].end);
+    if (!choice) return {.are_run = true, .choice = {}};
+    if (!elements.choice) elements = {.are_run = true, .choice = choice};
+  }
+  return elements;
+}
+
+// `layer(x)`, `layer.forward(x)`, `checkpoint(layer, x)`.
+bool PartRuns::IsRun(const Site& element) const {
+  const ir::ModuleId module_id = program_.funcs[element.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::ExprId parent = index_.tree(module_id).Parent(element.expr);
+  return (parent && module[parent].kind == ir::ExprKind::Call) || IsMethodCall(element, "forward");
+}
+
+std::optional<Guard> PartRuns::ChoiceInside(const Site& element, uint32_t begin) const {
+  for (const Guard& guard : reach_.Guards(element)) {
+    if (guard.function == element.function && program_.module_of(element.function)[guard.test].begin >= begin) return guard;
+  }
+  return std::nullopt;
+}
+
 std::vector<ir::ExprId> PartRuns::ReadsOf(FuncId function, base::NameId name, uint32_t begin, uint32_t end) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];

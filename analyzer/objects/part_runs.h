@@ -26,6 +26,12 @@ class PartRuns {
   PartRun Of(const Site& read) const { return Run(read, {}, 0); }
   // The same of a module of a library, which may compute more than what is read of it; none where it runs nothing.
   std::optional<PartRun> OfLibrary(const Site& read) const;
+  // What a place that reads a list of modules does with the items.
+  struct Elements {
+    bool are_run = false;         // a loop goes over them and runs them
+    std::optional<Guard> choice;  // a test in the loop, on the way to each place that runs one
+  };
+  Elements ElementsOf(const Site& read) const;
   // Whether a place is asked for only after a test of this field of the object: `if self.part is not None: x = self.part(x)`.
   bool AsksForField(const Guard& guard, base::NameId field) const;
 
@@ -35,6 +41,8 @@ class PartRuns {
   PartRun RunOfArgument(const Site& part, ir::ExprId call, Path path, int depth) const;
   PartRun RunInStatement(const Site& part, const Path& path, int depth) const;
   PartRun RunOfElements(const Site& at, ir::ExprId target, const Path& path, uint32_t begin, uint32_t end, int depth) const;
+  bool IsRun(const Site& element) const;
+  std::optional<Guard> ChoiceInside(const Site& element, uint32_t begin) const;
   PartRun RunByName(FuncId function, base::NameId name, uint32_t begin, uint32_t end, int depth) const;
   PartRun Result(const Site& call) const;
   std::vector<ir::ExprId> ReadsOf(FuncId function, base::NameId name, uint32_t begin, uint32_t end) const;

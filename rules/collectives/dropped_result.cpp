@@ -12,6 +12,7 @@ using objects::Site;
 
 constexpr std::string_view kAR118 = "AR118";
 constexpr std::string_view kReturn = "return";
+constexpr std::string_view kConstructor = ".__init__";
 
 // What all ranks have together is what the call returns, and its argument stays what it was.
 bool OnlyReturns(const Context& context, const knowledge::Entry& entry) {
@@ -36,10 +37,29 @@ bool IsOnItsRoot(const Context& context, const KnownCall& call) {
   return call.entry->operation.root_param && !AreAllRanksAt(context, {call.function, call.expr});
 }
 
+// `DDP(model)`: the model itself stays as it was.
+bool MakesWrapper(const Context& context, const KnownCall& call) {
+  if (!context.program.text(call.entry->name).ends_with(kConstructor)) return false;
+  const variation::ValueId made = context.facts.value(context.program.funcs[call.function].module, call.expr);
+  const knowledge::ClassId known = made ? context.values.ClassOf(made) : knowledge::ClassId();
+  return known && context.knowledge[known].strategy;
+}
+
+void ReportWrapper(const Context& context, const KnownCall& call, FindingSink& sink) {
+  std::string_view name = context.program.text(call.entry->name);
+  name.remove_suffix(kConstructor.size());
+  findings::Finding finding = FindingAt(context, kAR118, Severity::Error, Confidence::Likely, {call.function, call.expr},
+                                        {"nothing takes the wrapper that `{}` makes: the model stays bare, and its gradients are not reduced", {std::string(name)}});
+  AddLabel(finding, finding.span, LabelRole::Primary, {"the wrapper is lost", {}});
+  finding.help = {"assign the wrapper, and train with that", {}};
+  sink.push_back(std::move(finding));
+}
+
 void CheckDroppedResult(const Context& context, FindingSink& sink) {
   for (const KnownCall& call : context.index.known_calls()) {
-    if (!OnlyReturns(context, *call.entry) || !IsDropped(context, call) || context.launch.Of(call.function) == objects::RunBy::Tests) continue;
-    if (IsOnItsRoot(context, call)) continue;
+    if (!IsDropped(context, call) || context.launch.Of(call.function) == objects::RunBy::Tests) continue;
+    if (MakesWrapper(context, call)) ReportWrapper(context, call, sink);
+    if (!OnlyReturns(context, *call.entry) || IsOnItsRoot(context, call)) continue;
     const Site site{call.function, call.expr};
     const std::string name(context.program.text(call.entry->name));
     findings::Finding finding = FindingAt(context, kAR118, Severity::Error, Confidence::Likely, site,
@@ -65,7 +85,8 @@ extern const Rule DroppedResult = {
 
 A collective that gives its result back and leaves its argument alone, called as a statement of its own:
 `torch.distributed.nn.all_reduce`, the functional collectives of PyTorch, `horovod.torch.allreduce`,
-`Accelerator.gather` and `reduce`, `Fabric.all_reduce`, mpi4py's `allreduce` and `bcast`.
+`Accelerator.gather` and `reduce`, `Fabric.all_reduce`, mpi4py's `allreduce` and `bcast`. And a wrapper that
+is made and taken by nobody: `DDP(model)` as a statement.
 
 ## Why it hurts
 

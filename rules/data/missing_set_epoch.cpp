@@ -462,7 +462,7 @@ class Epochs {
   // The call that tells the sampler in each step of the epoch or behind these, after the order was drawn for the first one. None if another
   // call tells it.
   std::optional<Site> ToldTooLate(const LoaderLoop& loop, ir::ModuleId program) {
-    if (loop.is_made_elsewhere || loop.is_endless || loop.hands_on || loop.is_choice || loop.caller.function || !loop.way.empty()) return std::nullopt;
+    if (loop.is_made_elsewhere || loop.is_endless || loop.begins_anew || loop.hands_on || loop.is_choice || loop.caller.function || !loop.way.empty()) return std::nullopt;
     const std::vector<ValueId> samplers = context_.loading.DistributedSamplersOf(loop.loader);
     std::optional<Site> late;
     for (const Told& told : told_) {
@@ -647,7 +647,7 @@ class Epochs {
   std::optional<Site> EpochLoopOf(const LoaderLoop& loop) const {
     Site at = loop.iterable;
     const Site own = {at.function, HeadExpr(at.function, loop.loop)};
-    if (loop.is_endless) return RunsOften(at.function, loop.loop) ? std::optional(own) : std::nullopt;
+    if (loop.is_endless || loop.begins_anew) return RunsOften(at.function, loop.loop) ? std::optional(own) : std::nullopt;
     if (loop.is_made_elsewhere) return std::nullopt;
     for (const Site& call : loop.way) {
       if (const std::optional<Site> found = EpochLoopIn(at)) return found;
@@ -683,14 +683,16 @@ class Epochs {
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {
     const bool is_stuck = Contains(stuck_, sampler, program) || Contains(stuck_, loop.loader, program);
-    const bool is_open = loop.is_endless || SomebodyTellsSomething(program);
+    const bool is_open = loop.is_endless || loop.begins_anew || SomebodyTellsSomething(program);
     Finding finding = FindingAt(
         context_, kAR301, Severity::Error, is_open ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
                   : "every epoch over `{}` has the same shuffle order: nothing calls `set_epoch` on its `DistributedSampler`",
          {Quoted(context_, Shown(loop))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same order in each epoch", {}});
-    const std::string_view rounds = loop.is_endless ? "comes round to its first batch again" : "each iteration of this loop is an epoch";
+    const std::string_view rounds = loop.is_endless    ? "comes round to its first batch again"
+                                    : loop.begins_anew ? "begins anew when all batches are used up"
+                                                       : "each iteration of this loop is an epoch";
     AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {rounds, {}});
     if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler seeds its shuffle with the epoch", {}});
     finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
@@ -698,7 +700,7 @@ class Epochs {
                     {}};
     if (HangsOnSetting(sampler, program)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     finding.witness = WitnessOf(sampler, epochs);
-    std::optional<findings::Fix> fix = is_stuck || loop.is_endless ? std::nullopt : FixOf(loop, sampler);
+    std::optional<findings::Fix> fix = is_stuck || loop.is_endless || loop.begins_anew ? std::nullopt : FixOf(loop, sampler);
     if (fix) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
   }
@@ -821,7 +823,8 @@ helpers, tuples, dictionaries, fields and parameters, into the loader and to the
 objects of the project that go over the loader they were made with (`Prefetcher(loader)`), and
 generators that hand its batches on (`endless(loader)`), however many programs use them, and iterators
 that are asked for the next batch, in fields and helpers too; the epochs may be a loop in the same
-function or in a caller, or a `while step < total`. `itertools.cycle(loader)` keeps the batches of its
+function or in a caller, or a `while step < total`, or be counted by nobody: a function that the loop calls
+begins anew where the batches are used up (`except StopIteration: self.batches = iter(self.loader)`). `itertools.cycle(loader)` keeps the batches of its
 first round and repeats them. Also `set_epoch` called on the loader, which has no such method,
 `set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in or behind
 the steps of an epoch, whose order is drawn before.

@@ -27,6 +27,9 @@ class WholeEvaluations {
 
   void Run() {
     for (const EvaluationLoop& loop : loops_.loops()) Visit(loop);
+    for (const EvaluationLoop& loop : loops_.comprehensions()) {
+      if (RunsModel(loop)) Visit(loop);
+    }
   }
 
  private:
@@ -42,6 +45,18 @@ class WholeEvaluations {
     AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"this loader has no distributed sampler", {}});
     finding.help = {"pass `sampler=DistributedSampler(dataset, shuffle=False)`, and put the results of the ranks together", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // `[len(batch) for batch in loader]` looks at the data alone.
+  bool RunsModel(const EvaluationLoop& loop) const {
+    const ir::Module& module = context_.program.modules[ModuleOf(loop)];
+    const ir::Stmt& stmt = module[loop.loop];
+    return std::ranges::any_of(context_.index.ExprsBeginningIn(ModuleOf(loop), stmt.begin, stmt.end), [&](ir::ExprId call) {
+      if (module[call].kind != ir::ExprKind::Call || module[call].end > stmt.end) return false;
+      const ValueId callee = context_.facts.value(ModuleOf(loop), ir::CalleeOf(module[call]));
+      const std::vector<ValueId> leaves = callee ? context_.values.Leaves(callee) : std::vector<ValueId>();
+      return std::ranges::any_of(leaves, [&](ValueId leaf) { return context_.values.IsA(leaf, "torch.nn.Module"); });
+    });
   }
 
   // Samples that training draws as well are looked at for something else: their number, their mean, what is kept of them.
@@ -134,7 +149,8 @@ extern const Rule RepeatedEvaluation = {
     .explanation = R"md(
 ## What it finds
 
-A loop over a `DataLoader` in a job that trains, where
+A loop over a `DataLoader` in a job that trains, also within an expression that runs a model
+(`sum(hits(model(x), y) for x, y in loader)`), where
 
 * gradients are off, or the model was put into evaluation mode;
 * all ranks come to it, and share the work otherwise: a model is wrapped, data is dealt out;

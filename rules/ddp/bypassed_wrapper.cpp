@@ -163,7 +163,7 @@ class Backward {
       if (module[callee].kind == ir::ExprKind::Attribute && fact.kind == variation::CallKind::Function && RunsParts(fact.function)) {
         runs.push_back({{function, expr}, {function, ir::ObjectOf(module[callee])}, way});
       }
-      const bool is_helper = fact.kind == variation::CallKind::Function && !context_.program.funcs[fact.function].owner;
+      const bool is_helper = fact.kind == variation::CallKind::Function && !IsOfModel(fact.function);
       if (!is_helper || depth >= kDeepestHelper) continue;
       Way inner = way;
       inner.push_back({function, expr});
@@ -175,6 +175,15 @@ class Backward {
         if (returns && ir::ValueOf(stmt)) AddRuns(fact.function, ir::ValueOf(stmt), inner, depth + 1, runs);
       }
     }
+  }
+
+  // A method of a class that is a model, or whose bases are not all known: what it runs of itself is no other model.
+  bool IsOfModel(FuncId function) const {
+    const binding::ClassId owner = context_.program.funcs[function].owner;
+    if (!owner) return false;
+    return std::ranges::any_of(context_.program.classes[owner].mro, [&](binding::ClassId base) {
+      return !context_.program.classes[base].external_bases.empty();
+    });
   }
 
   // A method of a model that runs parts of it: `def loss(self, x): return self.body(x).mean()`.
@@ -230,7 +239,7 @@ class Backward {
       const bool is_known = fact != nullptr && fact->kind == variation::CallKind::Known;
       const bool takes_out = is_known && context_.knowledge[fact->entry].Has(knowledge::Role::TakesOut);
       if (takes_out) return false;
-      if (fact != nullptr && fact->kind == variation::CallKind::Function && !context_.program.funcs[fact->function].owner) return false;
+      if (fact != nullptr && fact->kind == variation::CallKind::Function && !IsOfModel(fact->function)) return false;
       for (uint32_t i = 0; i < ir::ArgCount(module, module[run.call.expr]); ++i) {
         if (is_wrapper({run.call.function, ir::ArgAt(module, module[run.call.expr], i).value}, run.way)) return true;
       }
@@ -558,7 +567,8 @@ model.module`, `inner = accelerator.unwrap_model(model)`, `inner = unwrap(model)
 project, `inner = torch.compile(model.module)`, `inner = model.module if isinstance(model, DDP) else
 model`), or the plain model that was wrapped under another name before (`ddp = DDP(net)`, and then
 `net(x)`). Models are told by the calls that make them: through variables, globals, fields, helpers, and the
-parameters of the function that trains or computes the loss (`train(ddp.module, loader)`). A method of the
+parameters of the function that trains or computes the loss (`train(ddp.module, loader)`), and methods of
+objects that hold them (`task.loss(x)`, where that returns `self.net(x).mean()`). A method of the
 inner model that runs the model or its parts, or reads its parameters (`model.module.train_step(batch)`),
 goes past the wrapper in the same way; so does one that is not seen (`model.module.encode(x)` of a library's
 model), where nothing in the loop around comes to the wrapper.

@@ -99,6 +99,7 @@ class WrappedBefore {
   void VisitAssign(ir::StmtId id, FindingSink& sink) const {
     const ir::Stmt& stmt = module_[id];
     if (stmt.kind != ir::StmtKind::Assign) return;
+    if (module_[ir::AssignedOf(stmt)].kind == ir::ExprKind::Call && IsChangedIn(ir::AssignedOf(stmt))) return Report(id, "frozen or unfrozen", sink);
     for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
       if (module_[target].kind != ir::ExprKind::Attribute) continue;
       const std::string_view attr = context_.program.text(ir::AttrOf(module_[target]));
@@ -179,17 +180,21 @@ class WrappedBefore {
     if (moves && IsModel(text) && !IsThere(call, method)) Report(id, "moved or converted", sink);
   }
 
-  // `freeze(model.module.body)`: a helper sets `requires_grad` of a part that it is given. A whole model may be a teacher.
+  // `freeze(model.module.body)`: a helper sets `requires_grad` of a part that it is given, or of some parameters of a whole model; one that is
+  // frozen as a whole may be a teacher.
   bool IsChangedIn(ir::ExprId call) const {
     const variation::CallFact* fact = context_.facts.call(wrap_.function, call);
     if (fact == nullptr || fact->kind != variation::CallKind::Function || context_.program.funcs[fact->function].owner) return false;
     const objects::ParameterChanges changes(context_.program, context_.facts, context_.index);
     for (uint32_t i = 0; i < ir::ArgCount(module_, module_[call]); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, module_[call], i);
-      if (arg.kind != ir::ArgKind::Positional || module_[arg.value].kind != ir::ExprKind::Attribute) continue;
+      const ir::ExprKind kind = module_[arg.value].kind;
+      if (arg.kind != ir::ArgKind::Positional || (kind != ir::ExprKind::Attribute && kind != ir::ExprKind::Name)) continue;
       const std::string_view text = TextOf(context_, module_id_, arg.value);
       const bool is_whole = std::ranges::any_of(names_, [&](const std::string& name) { return text == name || text == name + ".module"; });
-      if (!is_whole && !BaseOf(arg.value).empty() && changes.In(fact->function, i)) return true;
+      const bool is_part = !is_whole && kind == ir::ExprKind::Attribute && !BaseOf(arg.value).empty();
+      if (is_whole && changes.OfSomeIn(fact->function, i)) return true;
+      if (is_part && changes.In(fact->function, i)) return true;
     }
     return false;
   }
@@ -248,7 +253,8 @@ extern const Rule ChangedAfterWrap = {
 ## What it finds
 
 In the function that wraps a model in DDP, further down: `requires_grad` set on its parameters, there or in
-a helper that is given a part of the model (`freeze(model.module.body)`), a part of it replaced by another
+a helper that is given a part of the model (`freeze(model.module.body)`), or the model, of which it freezes some
+parameters (`if "adapter" not in name: p.requires_grad = False`), a part of it replaced by another
 module, or the wrapper moved to another device or type.
 
 ## Why it hurts

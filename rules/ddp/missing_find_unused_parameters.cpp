@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/ir/walk.h"
 #include "rules/ddp/wrapped_models.h"
 #include "rules/finding_parts.h"
 #include "rules/scenario_witness.h"
@@ -44,7 +45,8 @@ class Model {
 
  private:
   void VisitPart(binding::ClassId class_id, const PartUse& part, FindingSink& sink) {
-    if (part.use == Use::Always || IsReadElsewhere(part)) return;
+    const bool is_chosen = part.use == Use::Always && part.choice && IsByChance(*part.choice);
+    if ((part.use == Use::Always && !is_chosen) || IsReadElsewhere(part)) return;
     if (part.use == Use::Sometimes && !(part.condition && IsByChance(*part.condition))) return;
     // Parts of computed names may be read by names that are written down.
     if (!part.field) return;
@@ -55,14 +57,16 @@ class Model {
         context_, kAR502, Severity::Error, Confidence::Likely, {model_.call.function, model_.call.expr},
         {never ? "`{}` of `{}` has parameters that no forward uses: DDP waits for their gradients and fails in the second "
                  "step"
+         : is_chosen ? "items of `{}` of `{}` are left out in some forwards: DDP waits for their gradients on the ranks that "
+                       "skipped them and fails in the next step"
                : "`{}` of `{}` is used in some forwards only: DDP waits for its gradients on the ranks that "
                  "skipped it and fails in the next step",
          {field, owner}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"expects a gradient for every parameter", {}});
     AddLabel(finding, part.made, LabelRole::Why, {never ? "created here and never used" : "its parameters", {}});
-    if (part.condition) {
-      AddLabel(finding, SpanOf(context_, {part.condition->function, part.condition->test}), LabelRole::Condition,
-               {"decides whether it is used", {}});
+    if (const std::optional<objects::Guard>& decides = is_chosen ? part.choice : part.condition) {
+      AddLabel(finding, SpanOf(context_, {decides->function, decides->test}), LabelRole::Condition,
+               {is_chosen ? "decides whether an item is used" : "decides whether it is used", {}});
     }
     finding.witness = WitnessOf(never);
     finding.help = {"remove it, use it in every forward, or pass `find_unused_parameters=True`", {}};
@@ -104,9 +108,32 @@ class Model {
   bool IsByChance(const objects::Guard& guard) const {
     const variation::ValueId value = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
     if (!value) return false;
+    if (NeverLeavesOut(guard)) return false;
     return IsDrawn(guard) || context_.values.AnyPart(value, [&](variation::ValueId part) {
       return !(context_.facts.values_store.axes(part) & knowledge::kSurroundings).empty();
     });
+  }
+
+  // `random.random() < self.drop`, where that is 0 wherever it is set.
+  bool NeverLeavesOut(const objects::Guard& guard) const {
+    const ir::ModuleId module_id = context_.program.funcs[guard.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const auto is_zero = [&](variation::ValueId leaf) {
+      const variation::Value& value = context_.values[leaf];
+      const bool is_zero_point = value.kind == variation::ValueKind::Float && context_.program.text(value.name()).find_first_of("123456789") == std::string_view::npos;
+      return is_zero_point || context_.values.Int(leaf) == 0;
+    };
+    return std::ranges::any_of(context_.index.ExprsBeginningIn(module_id, module[guard.test].begin, module[guard.test].end), [&](ir::ExprId id) {
+      if (module[id].kind != ir::ExprKind::Compare) return false;
+      const std::vector<variation::ValueId> sides = SidesOf(module_id, id);
+      return std::ranges::any_of(sides, [&](variation::ValueId side) { return side && std::ranges::all_of(context_.values.Leaves(side), is_zero); });
+    });
+  }
+
+  std::vector<variation::ValueId> SidesOf(ir::ModuleId module_id, ir::ExprId compare) const {
+    std::vector<variation::ValueId> sides;
+    ir::ForEachPart(context_.program.modules[module_id], compare, [&](ir::ExprId part) { sides.push_back(context_.facts.value(module_id, part)); });
+    return sides;
   }
 
   // A random number is drawn in the test. Seeded alike, all ranks leave the same part out, and all of them fail.
@@ -144,8 +171,8 @@ extern const Rule MissingFindUnusedParameters = {
 ## What it finds
 
 A model of the project in a DDP wrapper, with a part that has parameters and that no `forward` uses, or
-that is used only where chance says so (layer drop, stochastic depth), while neither
-`find_unused_parameters` nor `static_graph` is set.
+that is used only where chance says so (layer drop, stochastic depth), or a list of modules of which a loop
+leaves some out by chance, while neither `find_unused_parameters` nor `static_graph` is set.
 
 ## Why it hurts
 
@@ -177,7 +204,8 @@ model = DDP(model, find_unused_parameters=True)
 
 * The part is read anywhere else in the project, or the class hands itself to code that is not seen.
 * Who does not come to it raises an error: `assert`, `if y is None: raise`.
-* The condition follows from a setting or from an argument: then it is the same in every step.
+* The condition follows from a setting or from an argument: then it is the same in every step. So it is where
+  chance is asked for against 0 (`random.random() < self.drop`, and `drop` is 0 wherever it is given).
 * The class mentions `requires_grad`: the part may be frozen before it is wrapped.
 * The flag is a variable, or `static_graph` is set.
 

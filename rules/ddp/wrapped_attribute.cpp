@@ -159,8 +159,14 @@ class Attributes {
   // What `prepare` made of a module: a DDP wrapper as soon as there are several processes.
   bool IsPreparedModule(ValueId value) const {
     if (!IsPrepared(context_, value)) return false;
-    const ValueId inner = InnerOf(context_, value);
-    return context_.values.Leaves(inner).size() == 1 && context_.values.IsA(inner, "torch.nn.Module");
+    const ValueId inner = OnlyModel(InnerOf(context_, value));
+    return inner && context_.values.IsA(inner, "torch.nn.Module");
+  }
+
+  // The one model that is wrapped, also where callers pass it: `def train(model): model = accelerator.prepare(model)`.
+  ValueId OnlyModel(ValueId inner) const {
+    const std::vector<ValueId> leaves = inner ? context_.values.Leaves(inner) : std::vector<ValueId>();
+    return leaves.size() == 1 ? leaves[0] : ValueId();
   }
 
   // The wrapper gets a field of its own by an assignment.
@@ -176,7 +182,7 @@ class Attributes {
 
   // The model's class, or one of its bases in the project, has the name; the wrapper has not.
   bool IsOfInner(ValueId wrapper, base::NameId name) const {
-    const ValueId inner = InnerOf(context_, wrapper);
+    const ValueId inner = OnlyModel(InnerOf(context_, wrapper));
     const knowledge::ClassId known = context_.values.ClassOf(context_.values.Leaves(wrapper)[0]);
     if (!inner || !known || context_.knowledge.FindMember(known, name) || context_.program.text(name).starts_with("__")) return false;
     if (IsOfWrapper(context_.program.text(name))) return false;
@@ -301,7 +307,8 @@ extern const Rule WrappedAttribute = {
 ## What it finds
 
 `model.name` where `model` is a DDP wrapper, or what `accelerator.prepare` made of a module, and `name` is a
-method or field of the model's own class, which the wrapper has not. A variable that is wrapped under a
+method or field of the model's own class, which the wrapper has not; also of a model that callers pass to the
+function that prepares it. A variable that is wrapped under a
 condition (`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in
 which it is the wrapper. Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
 

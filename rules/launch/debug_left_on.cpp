@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "rules/launch/debug_in_program.h"
 #include "rules/launch/job_facts.h"
 
 namespace allranks::rules {
@@ -86,13 +87,15 @@ void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink) {
   }
 }
 
+void CheckDebugInProgram(const Context& context, FindingSink& sink) { FindDebugInProgram(context, kAR906, sink); }
+
 }  // namespace
 
 extern const Rule DebugLeftOn = {
     .code = kAR906,
     .name = "debug-left-on",
     .severity = Severity::Warning,
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "debugging setting that slows every run down",
     .explanation = R"md(
 ## What it finds
@@ -100,7 +103,8 @@ extern const Rule DebugLeftOn = {
 Variables of the environment that are set for a job and are meant for looking for an error:
 `CUDA_LAUNCH_BLOCKING=1`, `TORCH_DISTRIBUTED_DEBUG=DETAIL`, `NCCL_P2P_DISABLE=1`,
 `NCCL_SHM_DISABLE=1`, `NCCL_IB_DISABLE=1`, `NCCL_DEBUG=TRACE` of all calls. They are listed, with what each
-costs, in `knowledge/launch/variables.toml`. Once for each file, with all places that set it.
+costs, in `knowledge/launch/variables.toml`. Once for each file, with all places that set it. Also where the
+program sets one itself on every rank: `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`.
 
 ## Why it hurts
 
@@ -133,6 +137,9 @@ torchrun --nproc_per_node=8 train.py
 * `NCCL_DEBUG=INFO`, which costs nothing after the start, and `TRACE` without
   `NCCL_DEBUG_SUBSYS=ALL` or `CALL`, which says no more than `INFO`.
 
+In a program it is silent under a test, which may ask whether to look for an error, in a notebook, and
+where one process runs it or nothing there communicates, wraps a model or asks for ranks.
+
 A machine whose GPUs cannot copy to one another directly needs `NCCL_P2P_DISABLE`: accept the
 finding with a comment that says so.
 
@@ -144,6 +151,7 @@ There is none: the machine may need the setting.
 
 There is nothing to replay.
 )md",
+    .check = CheckDebugInProgram,
     .check_launch = CheckDebugLeftOn};
 
 }  // namespace allranks::rules

@@ -40,13 +40,25 @@ class Ratios {
       const ValueId right = context_.facts.value(module_id, ir::RightOf(expr));
       const FuncId function = FunctionAround(context_, module_id, id);
       if (!left || !right || !function) continue;
-      const Site first = {function, ir::LeftOf(expr)}, second = {function, ir::RightOf(expr)};
+      const Site first = {function, NumberIn(module, ir::LeftOf(expr))}, second = {function, NumberIn(module, ir::RightOf(expr))};
       const bool numerator_only = (IsReduced(left) && IsOfItsShare(right)) || (IsReducedTotal(first) && IsTotalOfShare(second));
       const bool denominator_only = (IsReduced(right) && IsOfItsShare(left)) || (IsReducedTotal(second) && IsTotalOfShare(first));
       if ((!numerator_only && !denominator_only) || IsLossOfGradients(function, id)) continue;
       Report({function, id}, {function, numerator_only ? ir::RightOf(expr) : ir::LeftOf(expr)},
              {function, numerator_only ? ir::LeftOf(expr) : ir::RightOf(expr)});
     }
+  }
+
+  // `total` of `total.item()` and of `float(total)`.
+  ir::ExprId NumberIn(const ir::Module& module, ir::ExprId expr) const {
+    while (module[expr].kind == ir::ExprKind::Call) {
+      const ir::Expr& callee = module[ir::CalleeOf(module[expr])];
+      const bool is_method = callee.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(callee)) == "item";
+      const bool is_float = callee.kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(callee)) == "float" && ir::ArgCount(module, module[expr]) == 1;
+      if (!is_method && !is_float) break;
+      expr = is_method ? ir::ObjectOf(callee) : ir::ArgAt(module, module[expr], 0).value;
+    }
+    return expr;
   }
 
   bool IsReduced(ValueId value) const {
@@ -120,7 +132,7 @@ class Ratios {
     const std::vector<Site> added = AddedTo(total);
     const auto value = [&](const Site& site) { return context_.facts.value(context_.program.funcs[site.function].module, site.expr); };
     const bool adds_reduced = !added.empty() && std::ranges::all_of(added, [&](const Site& site) { return value(site) && IsReduced(value(site)); });
-    if (adds_reduced) return true;
+    if (adds_reduced || IsReducedByMethod(total)) return true;
     const ir::Module& module = context_.program.module_of(total.function);
     return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
       const bool reduces = call.function == total.function && call.entry->has_operation && call.entry->operation.tensor_param &&
@@ -132,6 +144,40 @@ class Ratios {
         return site.function == total.function && module[site.expr].begin > module[call.expr].end && module[site.expr].begin < module[total.expr].begin;
       });
     });
+  }
+
+  // `def reduce(self): dist.all_reduce(self.total)`, which callers ask for before they ask another method for the quotient.
+  bool IsReducedByMethod(const Site& total) const {
+    const ir::Module& module = context_.program.module_of(total.function);
+    if (module[total.expr].kind != ir::ExprKind::Attribute) return false;
+    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
+      if (call.function == total.function || !call.entry->has_operation || !call.entry->operation.tensor_param) return false;
+      if (context_.program.text(call.entry->operation.kind) != "all_reduce" || !SumsUp(call)) return false;
+      const ir::ExprId tensor = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));
+      const Site reduced{call.function, tensor};
+      return tensor && IsSameTotal(total, reduced) && IsLastSaidOf(reduced, total) && !context_.index.CallersOf(call.function).empty();
+    });
+  }
+
+  bool SumsUp(const KnownCall& call) const {
+    const ValueId op = context_.index.Arg(call, "op");
+    return !op || context_.values.External(op).ends_with("ReduceOp.SUM");
+  }
+
+  // The method that reduces it does nothing else to it: `self.total /= world_size`.
+  bool IsLastSaidOf(const Site& reduced, const Site& total) const {
+    const ir::ModuleId module_id = context_.program.funcs[reduced.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module[ir::StmtId{i}];
+      if (context_.index.FunctionOf(module_id, ir::StmtId{i}) != reduced.function) continue;
+      if (stmt.kind == ir::StmtKind::AugAssign && IsSameTotal(total, {reduced.function, ir::ValueOf(stmt)})) return false;
+      if (stmt.kind != ir::StmtKind::Assign) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        if (IsSameTotal(total, {reduced.function, target})) return false;
+      }
+    }
+    return true;
   }
 
   // Each rank adds up what its batches say, and hands the total to nobody who might reduce it.
@@ -227,9 +273,7 @@ class Ratios {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
     const ir::Module& module = context_.program.modules[module_id];
     const std::vector<ir::StmtId> loops = context_.index.LoopsAround({call.function, call.expr});
-    const ValueId op = context_.index.Arg(call, "op");
-    const bool sums = !op || context_.values.External(op).ends_with("ReduceOp.SUM");
-    if (loops.empty() || !sums || module[tensor].kind != ir::ExprKind::Name) return {};
+    if (loops.empty() || !SumsUp(call) || module[tensor].kind != ir::ExprKind::Name) return {};
     const ir::Tree& tree = context_.index.tree(module_id);
     ir::StmtId adds;
     for (uint32_t i = 0; i < module.stmts.size(); ++i) {
@@ -324,7 +368,8 @@ extern const Rule PartlyReducedMetric = {
 ## What it finds
 
 * A division of which one side was reduced over the ranks and the other is what this rank counted: two
-  variables, two items of a table, or two fields of an object that all of its methods add to.
+  variables, two items of a table, or two fields of an object that all of its methods add to, also where one
+  method reduces (`def reduce(self): dist.all_reduce(self.total)`) and another divides.
 * A running total that is reduced in place in each round of the loop that adds to it, and not set anew.
 * A running total of an object that is reduced in place, or put back after it was reduced, by the method that
   adds to it.
@@ -357,7 +402,8 @@ accuracy = correct / seen
 * The other side is the same on all ranks: a length, a constant, the world size.
 * A field or an item, or the table it is in, is handed to some other call: that may reduce it.
 * The quotient is a loss of which gradients are computed.
-* The total is set anew in the same function, also in place (`total.zero_()`).
+* The total is set anew in the same function, also in place (`total.zero_()`), or the method that reduces it does
+  something else to it as well (`self.total /= world_size`).
 
 ## Fix
 
