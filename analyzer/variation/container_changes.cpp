@@ -19,14 +19,19 @@ ValueId FunctionEvaluator::HowOften() {
 }
 
 // An item stored in, or added to, what `target` names: the container varies as the item and as the way here, and
-// where ranks come here at different times or not equally often, so do the numbers of items. `is_list`: it takes one item more.
-void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
+// where ranks come here at different times or not equally often, so do the numbers of items. `is_list`: it takes one item more. `key`: under
+// which it is stored; items that a rank files under what it read in its own part of the data may be more or fewer than those of others.
+void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list, ValueId key) {
   const ir::Expr& expr = module_[target];
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
   const ValueId known = containers_.Itself(old_value);
   if (IsObjectLike(store_[known].kind)) return;
-  const ValueId how_often = HowOften();
+  ValueId how_often = HowOften();
+  if (key && !trips_.empty() && store_.axes(key).has(Axis::Global) && FillsOwnTable(known)) {
+    const ValueId decided_by[] = {how_often, key};
+    how_often = store_.Counted(tables_.NameSymbol("how often"), decided_by);
+  }
   ValueId changed;
   const bool is_display = store_[known].kind == ValueKind::Tuple && !store_[known].is_set() && store_[known].kid_count < kMostItemsApart;
   if (is_list && is_display && old_value == known && IsChangedOnce(target) && path_.empty()) {
@@ -41,6 +46,13 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list) {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
   Replace(target, old_value, changed);
+}
+
+// A dictionary that was empty before: all that is in it was put in under keys that are not known one by one.
+bool FunctionEvaluator::FillsOwnTable(ValueId table) {
+  constexpr int kMostChanges = 8;
+  for (int i = 0; i < kMostChanges && containers_.IsGrown(table); ++i) table = LookThrough(tables_, containers_.ChangeOf(table).before);
+  return store_[table].kind == ValueKind::Dict && containers_.IsEmpty(table);
 }
 
 // Whether what `target` names is this function's own and changed here once, on each rank that gets here.
@@ -111,7 +123,7 @@ void FunctionEvaluator::PutIn(ir::ExprId target, ValueId key, ValueId item) {
     tables_.Record(TableId::LooseFields, func_.module.index, member.index, tables_.Kept(Closed(item), Axes::Of(Axis::Data)));
     return Put(old_value, member, item);
   }
-  Mutate(target, item);
+  Mutate(target, item, false, key);
 }
 
 // `table.setdefault(key, item)` of a dictionary display.

@@ -106,7 +106,8 @@ class FunctionEvaluator {
   ValueId Condition(ir::ExprId asked);
   void TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure = true);
   void MoveCalls(size_t from, std::vector<std::pair<ir::ExprId, CallFact>>& to);
-  void Mutate(ir::ExprId target, ValueId item, bool is_list = false);
+  void Mutate(ir::ExprId target, ValueId item, bool is_list = false, ValueId key = ValueId::None());
+  bool FillsOwnTable(ValueId table);
   void PutIn(ir::ExprId target, ValueId key, ValueId item);
   bool PutDefault(ir::ExprId target, std::span<const CallArgument> args);
   bool PutAllIn(ir::ExprId target, std::span<const CallArgument> args);

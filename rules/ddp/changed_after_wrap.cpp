@@ -62,10 +62,22 @@ class WrappedBefore {
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::Stmt& stmt = module_[ir::StmtId{i}];
       const bool is_between = stmt.begin > module_[wrap_.expr].end && stmt.end < module_[before].begin;
-      if (stmt.kind != ir::StmtKind::Assign || !is_between) continue;
+      if (stmt.kind != ir::StmtKind::Assign || !is_between || IsInOtherArm(ir::StmtId{i})) continue;
       if (context_.index.FunctionOf(module_id_, ir::StmtId{i}) != wrap_.function) continue;
       for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
         if (std::ranges::count(names_, TextOf(context_, module_id_, target)) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  // `else: model = nn.DataParallel(model)`: nobody comes there who has wrapped it.
+  bool IsInOtherArm(ir::StmtId stmt) const {
+    const ir::Tree& tree = context_.index.tree(module_id_);
+    for (ir::StmtId at = tree.StatementOf(wrap_.expr); at; at = tree.Parent(at)) {
+      for (ir::StmtId other = stmt; other; other = tree.Parent(other)) {
+        const bool are_arms = tree.Parent(other) && tree.Parent(other) == tree.Parent(at) && module_[tree.Parent(at)].kind == ir::StmtKind::If;
+        if (are_arms && tree.BlockOf(other) != tree.BlockOf(at)) return true;
       }
     }
     return false;

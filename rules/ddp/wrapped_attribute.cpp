@@ -160,7 +160,15 @@ class Attributes {
   bool IsPreparedModule(ValueId value) const {
     if (!IsPrepared(context_, value)) return false;
     const ValueId inner = OnlyModel(InnerOf(context_, value));
-    return inner && context_.values.IsA(inner, "torch.nn.Module");
+    return inner && (context_.values.IsA(inner, "torch.nn.Module") || HasForward(inner));
+  }
+
+  // `class Net(BartPretrainedModel)` of a library that is not described.
+  bool HasForward(ValueId object) const {
+    const variation::Value& value = context_.values[object];
+    const base::NameId forward = context_.program.names->Find("forward");
+    if (value.kind != ValueKind::Instance || !forward) return false;
+    return context_.program.FindMethod(value.class_id(), forward) && !context_.program.classes[value.class_id()].external_bases.empty();
   }
 
   // The one model that is wrapped, also where callers pass it: `def train(model): model = accelerator.prepare(model)`.

@@ -52,7 +52,9 @@ class Settings {
     const std::vector<Site> way = {site};
     const objects::RunBy run_by = context_.launch.Of(site);
     if (run_by == objects::RunBy::OneProcess || run_by == objects::RunBy::Tests) return false;
-    return !IsAsked(site) && (IsOfScript(site) || runs_.IsRunByRanks(way)) && runs_.IsSharedWork(way) && runs_.IsStartedOnRanks(site);
+    if (IsAsked(site) || (!IsOfScript(site) && !runs_.IsRunByRanks(way))) return false;
+    const bool is_launched = !context_.launch.LinesFor(context_.program.funcs[site.function].module).empty();
+    return is_launched || (runs_.IsSharedWork(way) && runs_.IsStartedOnRanks(site));
   }
 
   // What stands at the top of a file that is started.
