@@ -12,9 +12,9 @@ bool Strikes(const knowledge::Knowledge& knowledge, const ir::Expr& type, knowle
   return name && knowledge.FindException(name) == whom;
 }
 
-bool WorksOnAFile(const Tables& tables, FuncId function, const CallFact& call, ir::ExprId site, int depth) {
+bool ReadsAFile(const Tables& tables, FuncId function, const CallFact& call, ir::ExprId site, int depth) {
   constexpr int kDeepest = 2;
-  constexpr knowledge::Role kOfFiles[] = {knowledge::Role::ReadFile, knowledge::Role::OpenFile, knowledge::Role::LoadTensors, knowledge::Role::Write};
+  constexpr knowledge::Role kOfFiles[] = {knowledge::Role::ReadFile, knowledge::Role::OpenFile, knowledge::Role::LoadTensors};
   if (tables.program.module_of(function)[site].kind != ir::ExprKind::Call) return false;
   if (call.kind == CallKind::Known) {
     const knowledge::Entry& entry = tables.knowledge[call.entry];
@@ -23,7 +23,7 @@ bool WorksOnAFile(const Tables& tables, FuncId function, const CallFact& call, i
   const bool is_own = call.kind == CallKind::Function || call.kind == CallKind::Construct;
   if (!is_own || !call.function || depth >= kDeepest) return false;
   return std::ranges::any_of(tables.facts.functions[call.function].calls, [&](const auto& inner) {
-    return WorksOnAFile(tables, call.function, inner.second, inner.first, depth + 1);
+    return ReadsAFile(tables, call.function, inner.second, inner.first, depth + 1);
   });
 }
 
@@ -57,7 +57,7 @@ bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, Call
   const uint32_t end = module[stmts.back()].end;
   return std::ranges::any_of(calls, [&](const auto& call) {
     const ir::Expr& site = module[call.first];
-    return site.begin >= begin && site.end <= end && WorksOnAFile(tables, function, call.second, call.first, 0);
+    return site.begin >= begin && site.end <= end && ReadsAFile(tables, function, call.second, call.first, 0);
   });
 }
 

@@ -824,7 +824,8 @@ objects of the project that go over the loader they were made with (`Prefetcher(
 generators that hand its batches on (`endless(loader)`), however many programs use them, and iterators
 that are asked for the next batch, in fields and helpers too; the epochs may be a loop in the same
 function or in a caller, or a `while step < total`, or be counted by nobody: a function that the loop calls
-begins anew where the batches are used up (`except StopIteration: self.batches = iter(self.loader)`). `itertools.cycle(loader)` keeps the batches of its
+begins anew where the batches are used up (`except StopIteration: self.batches = iter(self.loader)`).
+`itertools.cycle(loader)` keeps the batches of its
 first round and repeats them. Also `set_epoch` called on the loader, which has no such method,
 `set_epoch(0)`, which says the same each time, a call that only some ranks make, and one in or behind
 the steps of an epoch, whose order is drawn before.

@@ -265,8 +265,8 @@ extern const Rule ChangedAfterWrap = {
 ## What it finds
 
 In the function that wraps a model in DDP, further down: `requires_grad` set on its parameters, there or in
-a helper that is given a part of the model (`freeze(model.module.body)`), or the model, of which it freezes some
-parameters (`if "adapter" not in name: p.requires_grad = False`), a part of it replaced by another
+a helper that is given a part of the model (`freeze(model.module.body)`), or the model, of which it freezes
+some parameters (`if "adapter" not in name: p.requires_grad = False`), a part of it replaced by another
 module, or the wrapper moved to another device or type.
 
 ## Why it hurts

@@ -402,8 +402,8 @@ accuracy = correct / seen
 * The other side is the same on all ranks: a length, a constant, the world size.
 * A field or an item, or the table it is in, is handed to some other call: that may reduce it.
 * The quotient is a loss of which gradients are computed.
-* The total is set anew in the same function, also in place (`total.zero_()`), or the method that reduces it does
-  something else to it as well (`self.total /= world_size`).
+* The total is set anew in the same function, also in place (`total.zero_()`), or the method that reduces it
+  does something else to it as well (`self.total /= world_size`).
 
 ## Fix
 
