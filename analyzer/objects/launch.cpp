@@ -583,6 +583,13 @@ bool Launch::IsOnOneNode(ir::ModuleId module) const {
   return !own.empty() && std::ranges::all_of(own, [&](uint32_t line) { return lines_[line].nodes == 1; });
 }
 
+bool Launch::SeesOwnDevice(ir::ModuleId module) const {
+  const auto starts = [&](uint32_t line) { return lines_[line].starts_ranks; };
+  const auto gives_none = [&](uint32_t line) { return lines_[line].starts_ranks && !lines_[line].has_own_devices; };
+  const std::vector<uint32_t>& own = lines_for_[module.index];
+  return std::ranges::any_of(own, starts) && std::ranges::none_of(own, gives_none);
+}
+
 bool Launch::LeavesOthers(ir::ModuleId module) const {
   return std::ranges::any_of(lines_for_[module.index], [&](uint32_t line) { return lines_[line].leaves_others; });
 }

@@ -31,6 +31,7 @@ struct LaunchLine {
   bool is_of_lines = false;   // a configuration that lines name
   std::string configuration;  // the file that it is, if it is one
   bool has_one_device = false; // one process that sees one device: the machine has no more, or a launcher of one process is given it
+  bool has_own_devices = false;  // each of the processes sees one device, another one than the others of its node
   std::string strategy;       // "DEEPSPEED", "MULTI_GPU": what the launcher is told; empty: it says nothing
   bool leaves_others = false;  // where a rank ends with an error, its launcher lets others go on
   int64_t nodes = 0;          // on which it starts ranks, at least; 0: that is not said

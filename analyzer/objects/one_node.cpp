@@ -2,9 +2,15 @@
 
 #include <algorithm>
 
+#include "analyzer/ir/walk.h"
 #include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
+namespace {
+
+constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
+
+}  // namespace
 
 OneNodeJobs::OneNodeJobs(const binding::Program& program, const knowledge::Knowledge& knowledge,
                          const variation::Facts& facts, const ProgramIndex& index)
@@ -79,13 +85,73 @@ bool OneNodeJobs::Has(ir::ModuleId module) const {
 bool OneNodeJobs::HidesDevices(ir::ModuleId module_id) const {
   const ir::Module& module = program_.modules[module_id];
   for (uint32_t s = 0; s < module.stmts.size(); ++s) {
-    const ValueId devices = Stored(module_id, ir::StmtId{s}, "CUDA_VISIBLE_DEVICES");
+    const ValueId devices = Stored(module_id, ir::StmtId{s}, kVisibleDevices);
     if (devices && !facts_.values_store.axes(devices).empty()) return true;
   }
   return false;
 }
 
+// `Popen([sys.executable, "train.py"], env={"CUDA_VISIBLE_DEVICES": str(i), ...})` in a loop, in whatever file names the program.
+bool OneNodeJobs::IsStartedOnOwnDevice(ir::ModuleId module) const {
+  const std::string_view path = program_.infos[module].path;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+    if (ir::ModuleId{m} != module && NamesFile(ir::ModuleId{m}, file) && GivesOwnDevices(ir::ModuleId{m})) return true;
+  }
+  return false;
+}
+
+bool OneNodeJobs::NamesFile(ir::ModuleId module_id, std::string_view file) const {
+  const ir::Module& module = program_.modules[module_id];
+  return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Constant), [&](ir::ExprId expr) {
+    if (ir::ConstantKindOf(module[expr]) != ir::ConstantKind::Str || !ir::TextOf(module[expr])) return false;
+    const std::string_view text = program_.text(ir::TextOf(module[expr]));
+    return text == file || (text.ends_with(file) && text[text.size() - file.size() - 1] == '/');
+  });
+}
+
+bool OneNodeJobs::GivesOwnDevices(ir::ModuleId module_id) const {
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t s = 0; s < module.stmts.size(); ++s) {
+    const ir::Stmt& stmt = module[ir::StmtId{s}];
+    if (stmt.kind != ir::StmtKind::Assign) continue;
+    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+      const bool is_item = module[target].kind == ir::ExprKind::Subscript;
+      if (is_item && IsVisibleDevices(module_id, ir::RightOf(module[target])) && IsOfRound(module_id, ir::AssignedOf(stmt))) return true;
+    }
+  }
+  for (const ir::ExprId dict : index_.ExprsOf(module_id, ir::ExprKind::Dict)) {
+    for (uint32_t i = 0; i < ir::DictCount(module[dict]); ++i) {
+      const ir::DictItem item = ir::DictItemAt(module, module[dict], i);
+      if (item.key && IsVisibleDevices(module_id, item.key) && IsOfRound(module_id, item.value)) return true;
+    }
+  }
+  for (const ir::ExprId call : index_.ExprsOf(module_id, ir::ExprKind::Call)) {
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, module[call], i);
+      if (arg.kind == ir::ArgKind::Keyword && program_.text(arg.keyword) == kVisibleDevices && IsOfRound(module_id, arg.value)) return true;
+    }
+  }
+  return false;
+}
+
+bool OneNodeJobs::IsVisibleDevices(ir::ModuleId module, ir::ExprId key) const { return values_.Str(facts_.value(module, key)) == kVisibleDevices; }
+
+// `str(i)` of a loop around it: one number, and no list of them.
+bool OneNodeJobs::IsOfRound(ir::ModuleId module_id, ir::ExprId value) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::StmtId stmt = index_.tree(module_id).StatementOf(value);
+  const ir::Expr& callee = module[value].kind == ir::ExprKind::Call ? module[ir::CalleeOf(module[value])] : module[value];
+  if (!stmt || (callee.kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(callee)) == "join")) return false;
+  return std::ranges::any_of(index_.LoopsAround(module_id, stmt), [&](ir::StmtId loop) {
+    if (module[loop].kind != ir::StmtKind::For) return false;
+    const ir::Expr& target = module[ir::ValueOf(module[loop])];
+    return target.kind == ir::ExprKind::Name && ir::Mentions(module, value, ir::NameOf(target));
+  });
+}
+
 bool OneNodeJobs::SeesOwnDevice(ir::ModuleId module) const {
+  if (IsStartedOnOwnDevice(module)) return true;
   return std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return HidesDevices(used); });
 }
 

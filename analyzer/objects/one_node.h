@@ -22,7 +22,8 @@ class OneNodeJobs {
 
   bool Has(ir::ModuleId module) const;
   // Whether each process sees one device of its own there: its program hides the others by its rank
-  // (`os.environ["CUDA_VISIBLE_DEVICES"] = str(local_rank)`), so that device 0 is another one in each.
+  // (`os.environ["CUDA_VISIBLE_DEVICES"] = str(local_rank)`), or another file of the project starts it with one each, so that device 0 is
+  // another one in each.
   bool SeesOwnDevice(ir::ModuleId module) const;
 
  private:
@@ -36,6 +37,11 @@ class OneNodeJobs {
   bool IsUnconditional(ir::ModuleId module, ir::StmtId stmt) const;
   ValueId Stored(ir::ModuleId module, ir::StmtId stmt, std::string_view key) const;
   bool HidesDevices(ir::ModuleId module) const;
+  bool IsStartedOnOwnDevice(ir::ModuleId module) const;
+  bool NamesFile(ir::ModuleId module, std::string_view file) const;
+  bool GivesOwnDevices(ir::ModuleId module) const;
+  bool IsVisibleDevices(ir::ModuleId module, ir::ExprId key) const;
+  bool IsOfRound(ir::ModuleId module, ir::ExprId value) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

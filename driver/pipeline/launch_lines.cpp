@@ -43,6 +43,17 @@ bool HasOneDevice(const launch::Job& job) {
   return asks_for_one("nodes") && asks_for_one("processes") && asks_for_one("processes_per_node");
 }
 
+// `srun --gpus-per-task=1`, `mpirun bash -c 'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK python train.py'`.
+bool HaveOwnDevices(const launch::Job& job) {
+  const launch::Layer* step = job.Find("srun");
+  const launch::Option* of_script = step != nullptr && job.allocation ? job.allocation->Find("devices_per_process") : nullptr;
+  if (step != nullptr && (step->Number("devices_per_process") == 1 || (of_script != nullptr && of_script->value.Number() == 1))) return true;
+  const auto launcher = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
+  const launch::Setting* visible = job.Env("CUDA_VISIBLE_DEVICES");
+  const bool is_of_process = visible != nullptr && launcher != job.layers.rend() && visible->span.begin >= launcher->word.span().end;
+  return is_of_process && !visible->value.IsKnown() && visible->value.text().find(',') == std::string::npos;
+}
+
 constexpr int64_t kSeveral = 2;
 
 // Of a step of the scheduler: what it says itself, or else the script that it stands in. 0: neither says it.
@@ -64,6 +75,38 @@ int64_t NodesOfHosts(const launch::Layer& agent) {
   return is_first_enough ? 0 : static_cast<int64_t>(agent.hosts->hosts.size());
 }
 
+// `-H a:8,b:8`: as many as are needed, the first ones first. 0: not known, or the first is enough.
+int64_t NodesOfList(const launch::Layer& agent) {
+  const launch::Option* hosts = agent.Find("hosts");
+  if (hosts == nullptr || !hosts->value.IsKnown()) return 0;
+  const std::optional<int64_t> processes = agent.Number("processes");
+  const std::string& text = hosts->value.text();
+  int64_t nodes = 0, slots = 0;
+  for (size_t at = 0; at < text.size() && (!processes || nodes == 0 || slots < *processes); ++nodes) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const size_t colon = text.find(':', at);
+    // A host of which no slots are told has one.
+    slots += colon < comma ? hosts->value.Between(colon + 1, comma).Number().value_or(1) : 1;
+    at = comma + 1;
+  }
+  return nodes > 1 ? nodes : 0;
+}
+
+// `-np 16 -N 8`: more processes than a node gets.
+int64_t NodesOfShares(const launch::Layer& agent) {
+  const std::optional<int64_t> processes = agent.Number("processes"), of_node = agent.Number("processes_per_node");
+  if (!processes || !of_node || *of_node <= 0 || *processes <= *of_node) return 0;
+  return (*processes + *of_node - 1) / *of_node;
+}
+
+// Of a launcher that starts the processes of all nodes. 0: it says nothing.
+int64_t NodesOfLauncher(const launch::Job& job) {
+  const auto launcher = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
+  if (launcher == job.layers.rend()) return 0;
+  const int64_t listed = NodesOfList(*launcher);
+  return listed > 0 ? listed : NodesOfShares(*launcher);
+}
+
 // torchrun starts one node unless it is told of more; others ask a configuration, or are one of several themselves. A number that stands
 // in a variable is meant to be another one some day.
 int64_t NodesOf(const launch::Job& job) {
@@ -72,6 +115,7 @@ int64_t NodesOf(const launch::Job& job) {
   const bool is_hidden = std::ranges::any_of(agent.options, [](const launch::Option& option) { return option.means == "unknown" || (!option.is_known && !option.word.IsKnown()); });
   if (agent.Find("nodes") != nullptr) return agent.Number("nodes").value_or(kSeveral);
   if (const int64_t hosts = NodesOfHosts(agent); hosts > 0) return hosts;
+  if (const int64_t said = NodesOfLauncher(job); said > 0) return said;
   const bool is_torch = agent.launcher->name == "torchrun" || agent.launcher->name == "torch.distributed.launch";
   if (is_alone && is_torch && !is_hidden) return 1;
   // Each task is a rank where no other launcher stands between.
@@ -264,7 +308,7 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
       continue;
     }
     const bool has_one_device = is_job_of_one ? SeesOneDevice(job) : !StartsRanks(job) && HasOneDevice(job);
-    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device,
+    lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device, .has_own_devices = HaveOwnDevices(job),
                      .strategy = StrategyOf(job), .leaves_others = LeavesOthers(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}, .unknown_name = {}});
   }
 }

@@ -77,7 +77,18 @@ bool FileTests::Decides(const KnownCall& look, const traces::Difference& differe
   const ir::ModuleId module_id = context_.program.funcs[difference.condition_function].module;
   const ValueId answer = context_.facts.value(context_.program.funcs[look.function].module, look.expr);
   const auto is_answer = [&](ir::ExprId part) { return answer && context_.facts.value(module_id, part) == answer; };
-  return Agrees(context_.program.modules[module_id], difference.condition_expr, is_answer).has_value();
+  return Agrees(context_.program.modules[module_id], difference.condition_expr, is_answer).has_value() || HoldsAnswer(ConditionOf(difference), answer);
+}
+
+// The answer of a helper, which asks for more: `path is not None and os.path.exists(path)`.
+bool FileTests::HoldsAnswer(ValueId test, ValueId answer, int depth) const {
+  constexpr int kDeepest = 8;
+  if (!test || !answer || depth > kDeepest) return false;
+  if (test == answer) return true;
+  const variation::Value& value = context_.facts.values_store[test];
+  const bool is_test = value.is_not() || value.kind == variation::ValueKind::And || value.kind == variation::ValueKind::Or ||
+                       value.kind == variation::ValueKind::Select;
+  return is_test && std::ranges::any_of(context_.facts.values_store.Kids(test), [&](ValueId kid) { return HoldsAnswer(kid, answer, depth + 1); });
 }
 
 bool FileTests::AnyChanges(const std::vector<const KnownCall*>& looks) const {
@@ -178,12 +189,18 @@ bool FileTests::LooksAt(ir::ModuleId module, ir::ExprId call) const {
   return fact != nullptr && fact->kind == variation::CallKind::Known && context_.knowledge[fact->entry].Has(knowledge::Role::LooksAtDisk);
 }
 
-// A call of a function that looks at the disk itself.
+// A call of a function that looks at the disk itself, or of a class with such a method.
 bool FileTests::LeadsToLook(ir::ModuleId module, ir::ExprId call) const {
   const FuncId function = FunctionAround(context_, module, call);
   const variation::CallFact* fact = function ? context_.facts.call(function, call) : nullptr;
-  if (fact == nullptr || fact->kind != variation::CallKind::Function) return false;
-  return std::ranges::any_of(context_.facts.functions[fact->function].calls, [&](const auto& each) {
+  if (fact == nullptr || !fact->function) return false;
+  if (fact->kind == variation::CallKind::Function) return Looks(fact->function);
+  const binding::ClassId made = fact->kind == variation::CallKind::Construct ? context_.program.funcs[fact->function].owner : binding::ClassId::None();
+  return made && std::ranges::any_of(context_.program.classes[made].methods, [&](const auto& method) { return Looks(method.second); });
+}
+
+bool FileTests::Looks(FuncId function) const {
+  return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& each) {
     return each.second.kind == variation::CallKind::Known && context_.knowledge[each.second.entry].Has(knowledge::Role::LooksAtDisk);
   });
 }

@@ -30,6 +30,7 @@ class FileTests {
 
  private:
   bool Decides(const objects::KnownCall& look, const traces::Difference& difference) const;
+  bool HoldsAnswer(variation::ValueId test, variation::ValueId answer, int depth = 0) const;
   bool AnyChanges(const std::vector<const objects::KnownCall*>& looks) const;
   std::vector<const objects::KnownCall*> LooksOf(const traces::Difference& difference) const;
   const objects::KnownCall* EndOfChain(const traces::Difference& difference) const;
@@ -53,6 +54,7 @@ class FileTests {
   bool IsUsedByName(const objects::KnownCall& look) const;
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
   bool LeadsToLook(ir::ModuleId module, ir::ExprId call) const;
+  bool Looks(variation::FuncId function) const;
   bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
   bool LeadsToWrite(const objects::Site& call) const;
   bool Makes(const objects::FileUse& use, variation::ValueId path) const;

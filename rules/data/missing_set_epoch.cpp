@@ -348,7 +348,8 @@ class Epochs {
     const std::string_view name = callee ? context_.values.External(callee) : std::string_view();
     const ValueId read = context_.facts.value(module_id, ir::ArgAt(module, module[site.expr], 0).value);
     const bool is_list = name == "builtins.list" || name == "builtins.tuple";
-    return is_list && read && std::ranges::count(context_.loading.LoadersIn(read), loader) > 0;
+    if (!is_list || !read) return false;
+    return std::ranges::any_of(context_.loading.LoadersIn(read), [&](ValueId each) { return context_.values.MayBeSame(each, loader); });
   }
 
   // `loop`: the head of one.

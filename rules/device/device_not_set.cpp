@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analyzer/base/option_attribute.h"
+#include "analyzer/objects/one_node.h"
 #include "rules/device/local_rank_name.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -18,7 +19,8 @@ constexpr std::string_view kAR202 = "AR202";
 
 class UnsetDevices {
  public:
-  UnsetDevices(const Context& context, FindingSink& sink) : context_(context), sink_(sink), calls_(context) {}
+  UnsetDevices(const Context& context, FindingSink& sink)
+      : context_(context), sink_(sink), calls_(context), one_node_(context.program, context.knowledge, context.facts, context.index) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -54,6 +56,7 @@ class UnsetDevices {
   bool IsChosenElsewhere(ir::ModuleId module) {
     const auto& files = calls_.FilesOf(module);
     return std::ranges::any_of(files, [&](ir::ModuleId file) { return SpeaksOfDevices(file); }) || EntersDevice(module) ||
+           context_.launch.SeesOwnDevice(module) || one_node_.SeesOwnDevice(module) ||
            calls_.HasAny(module, {"deepspeed.", "accelerate.", "lightning.", "horovod.", "ray.", "transformers.Trainer"});
   }
 
@@ -116,6 +119,7 @@ class UnsetDevices {
   const Context& context_;
   FindingSink& sink_;
   ProgramCalls calls_;
+  objects::OneNodeJobs one_node_;
 };
 
 // A collective that a process takes part in before it has chosen its device.
@@ -361,7 +365,7 @@ model = Net().cuda()
 ## When it is silent
 
 * A device is chosen (`set_device`, `with torch.cuda.device(...)`), before the first collective that needs
-  one, or each process sees one device only.
+  one, or each process sees one device only: the program hides the others, or what starts it does.
 * `device_id` is passed.
 * DeepSpeed, Accelerate, Lightning, Horovod or Ray choose it.
 * Every tensor is put on a device with an index.

@@ -202,7 +202,8 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       if (run_by == objects::RunBy::OneProcess || run_by == objects::RunBy::Workers) continue;
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
-      if (one_node.SeesOwnDevice(context.program.funcs[call.function].module)) continue;
+      const ir::ModuleId module = context.program.funcs[call.function].module;
+      if (one_node.SeesOwnDevice(module) || context.launch.SeesOwnDevice(module)) continue;
       if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), on_host)) continue;
       load.Report(param, modes, sink);
     }
@@ -253,9 +254,10 @@ model.load_state_dict(checkpoint["model"])
 * One rank only gets there, or each rank loads a file of its own.
 * One process runs the code: a web page, a converter, a script that starts no job. Where nobody was
   seen to call the function, or no training leads there, the finding is *possible*.
-* Nothing sets up a process group or communicates in the file, or in one that uses it: a library whose ranks
-  are in another project.
-* Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank.
+* Nothing sets up a process group or communicates in the file, or in one that uses it: a library whose ranks are
+  in another project.
+* Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank, or what starts
+  it does so for each process (`srun --gpus-per-task=1`, `Popen(..., env={"CUDA_VISIBLE_DEVICES": str(i), ...})`).
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 * The program moves to the host (`.cpu()`) what it saves under this name, or items of it.
 * The commands of the project that lead there by their options start one process (then it is *possible*).
