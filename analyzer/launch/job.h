@@ -161,6 +161,7 @@ struct LaunchFile {
   std::vector<MissingPath> missing;
   bool brings_files = false;      // it fetches, copies or writes files, or goes to folders that are not of the project
   bool changes_folder = false;    // by `cd`
+  bool runs_debugger = false;     // it starts something under one
   std::vector<Setting> settings;  // of variables of the environment, as they are made
   std::vector<Setting> background_devices;  // CUDA_VISIBLE_DEVICES of commands in the background, whatever they start
   ConfigTree tree;                // of YAML, JSON and TOML

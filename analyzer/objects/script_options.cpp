@@ -151,7 +151,7 @@ class Gatherer {
     if (name == "exec" && module_[ir::CalleeOf(call)].kind == ExprKind::Name) out_.is_open = true;
     if (name == "spawn" && IsOfTorch(ir::CalleeOf(call))) out_.spawns = true;
     // A function of this name parses if one of its files does.
-    if (name == "parse_args" && module_[ir::CalleeOf(call)].kind == ExprKind::Attribute) out_.parses = true;
+    if (name == "parse_args" && module_[ir::CalleeOf(call)].kind == ExprKind::Attribute) (IsUnderMain(call) ? out_.parses_as_script : out_.parses) = true;
     if (name == "add_argument") return NoteArgument(call);
     if (name == "init_process_group") NoteGroup(call);
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
@@ -160,6 +160,19 @@ class Gatherer {
       else if (name == kParser && Text(arg.keyword) == "fromfile_prefix_chars") out_.is_open = true;
       else if (IsParser(arg.value)) NoteHandedTo(ir::CalleeOf(call));
     }
+  }
+
+  // `if __name__ == "__main__":`
+  bool IsUnderMain(const ir::Expr& call) const {
+    const auto top = module_.statements(module_.functions[ir::kTopLevel].body);
+    return std::ranges::any_of(top, [&](ir::StmtId id) {
+      const ir::Stmt& stmt = module_[id];
+      if (stmt.kind != ir::StmtKind::If || call.begin < stmt.begin || stmt.end < call.end) return false;
+      const ir::Expr& test = module_[ir::ValueOf(stmt)];
+      if (test.kind != ExprKind::Compare) return false;
+      const ir::Expr& left = module_[ir::CalleeOf(test)];
+      return left.kind == ExprKind::Name && Text(ir::NameOf(left)) == "__name__";
+    });
   }
 
   void NoteGroup(const ir::Expr& call) {
@@ -285,7 +298,7 @@ bool IsClosed(const std::vector<const ModuleOptions*>& modules) {
 // The script parses its arguments, itself or by a function of a file that does. A name that it defines is its own.
 bool Parses(const std::vector<const ModuleOptions*>& modules) {
   const ModuleOptions& script = *modules.front();
-  return script.parses || std::ranges::any_of(modules, [&](const ModuleOptions* module) {
+  return script.parses || script.parses_as_script || std::ranges::any_of(modules, [&](const ModuleOptions* module) {
     return module->parses && std::ranges::any_of(module->functions, [&](const std::string& name) { return script.calls.contains(name) && !script.functions.contains(name); });
   });
 }
@@ -321,7 +334,8 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
-  script.ignores_local_rank = any(&ModuleOptions::ignores_others) && !any(&ModuleOptions::parses) && any(&ModuleOptions::names_local_rank);
+  script.ignores_local_rank = any(&ModuleOptions::ignores_others) && !any(&ModuleOptions::parses) && !modules.front()->parses_as_script &&
+                              any(&ModuleOptions::names_local_rank);
   script.starts_its_ranks = modules.front()->spawns && !any(&ModuleOptions::names_rank) && !any(&ModuleOptions::names_local_rank);
   std::set<std::string_view> backends;
   for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());

@@ -27,6 +27,7 @@ struct ModuleOptions {
   std::set<std::string> calls;       // last parts of what it calls
   std::set<std::string> helpers;     // that make or fill a parser, and have to be among the functions of the files
   bool parses = false;               // calls `parse_args`
+  bool parses_as_script = false;     // the same where it is started, and not where it is imported
   bool is_open = false;              // takes more than it shows
   bool ignores_others = false;       // calls `parse_known_args` and leaves it at that
   bool reads_local_rank_option = false;  // `args.local_rank`

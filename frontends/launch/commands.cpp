@@ -255,6 +255,7 @@ void CommandReader::Read(const ShellCommand& command, std::vector<Layer> outer, 
     Layer layer{.launcher = launcher, .word = words[at], .span = words[at].span(), .shell = command.shell};
     for (size_t i = 1; i < length; ++i) layer.word.Append(words[at + i]);
     at += length;
+    file.runs_debugger = file.runs_debugger || launcher->name == "debugger";
     if (launcher->starts == "search") {
       // The first word of a launcher that starts processes, whatever stands before it.
       size_t found = at;

@@ -81,6 +81,15 @@ bool HasCarriageReturns(std::string_view text) {
   return with * 2 > all;
 }
 
+// `|-----|-------|`: commands that are noted beside their results. No shell reads a line that begins so.
+bool HoldsTable(std::string_view text) {
+  for (size_t at = text.find("\n|"); at != std::string_view::npos; at = text.find("\n|", at + 1)) {
+    const std::string_view line = text.substr(at + 1, std::min(text.find('\n', at + 1), text.size()) - at - 1);
+    if (line.find("---") != std::string_view::npos && line.find_first_not_of("|-: \t\r") == std::string_view::npos) return true;
+  }
+  return false;
+}
+
 // What the first line, and the ends of lines, make of the file.
 void AddOfFile(const ShellScript& script, const Word& word, std::vector<MisreadLine>& found) {
   const std::string_view text = word.text();
@@ -141,7 +150,7 @@ std::string PlainVariable(std::string_view text) {
 }
 
 void AddMisread(ShellScript script, const Word& text, launch::LaunchFile& file) {
-  if (text.text().empty()) return;
+  if (text.text().empty() || HoldsTable(text.text())) return;
   std::vector<MisreadLine> found = std::move(script.misread);
   AddOfFile(script, text, found);
   AddBareDirectives(text, found);

@@ -42,6 +42,36 @@ bool RunsTests(const Job& job) {
   return names_tests(job.script) || std::ranges::any_of(job.args, names_tests);
 }
 
+// Where a block of code stands in a page, with the lines around it.
+struct Block {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+std::vector<Block> BlocksOf(std::string_view page) {
+  constexpr std::string_view kFence = "```";
+  std::vector<Block> blocks;
+  for (size_t at = page.find(kFence); at != std::string_view::npos;) {
+    const size_t end = std::min(page.find(kFence, at + kFence.size()), page.size());
+    blocks.push_back({at, end});
+    at = end == page.size() ? std::string_view::npos : page.find(kFence, end + kFence.size());
+  }
+  return blocks;
+}
+
+// The page speaks of the variable elsewhere than in what starts jobs, and so says what it is for.
+bool IsExplained(const LaunchContext& context, const LaunchFile& file, const launch::Setting& setting) {
+  const std::string_view page = context.files[file.file].text;
+  const std::vector<Block> blocks = BlocksOf(page);
+  for (size_t at = page.find(setting.name); at != std::string_view::npos; at = page.find(setting.name, at + 1)) {
+    const auto block = std::ranges::find_if(blocks, [&](const Block& each) { return each.begin < at && at < each.end; });
+    if (block == blocks.end()) return true;
+    const auto holds = [&](source::Span span) { return span.begin >= block->begin && span.begin < block->end; };
+    if (!holds(setting.span) && std::ranges::none_of(file.jobs, [&](const Job& job) { return holds(job.span); })) return true;
+  }
+  return false;
+}
+
 // What a file says more than once is one finding, at the first place.
 struct Reported {
   std::set<source::Span> places;
@@ -63,13 +93,14 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
   reported.findings.emplace(assignment, std::move(finding));
 }
 
-// `page`: its commands are typed, so what stands before one is set while debugging.
-void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported& reported) {
+// Commands of a page are typed, so what stands before one is set while debugging.
+void LookAtJob(const LaunchContext& context, const LaunchFile& file, const Job& job, Reported& reported) {
+  const bool page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
   if (RunsTests(job) || job.is_passed_over) return;
   for (const launch::Setting& setting : job.environment) {
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
     if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
-    if (IsOfNcclUnused(context, job, setting.name)) continue;
+    if (IsOfNcclUnused(context, job, setting.name) || (page && IsExplained(context, file, setting))) continue;
     const std::optional<Confidence> confidence = Costs(job, *variable);
     const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
     if (!confidence || is_idle || (page && setting.is_of_command)) continue;
@@ -80,9 +111,10 @@ void LookAtJob(const LaunchContext& context, const Job& job, bool page, Reported
 
 void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
+    // It is there to look for an error.
+    if (file.runs_debugger) continue;
     Reported reported;
-    const bool page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
-    for (const Job& job : file.jobs) LookAtJob(context, job, page, reported);
+    for (const Job& job : file.jobs) LookAtJob(context, file, job, reported);
     for (auto& [assignment, finding] : reported.findings) sink.push_back(std::move(finding));
   }
 }
@@ -130,6 +162,8 @@ torchrun --nproc_per_node=8 train.py
 
 * A job of one process, one that runs tests, and one in an arm that the script's own values pass over.
 * A page that says what to type before a command: `CUDA_LAUNCH_BLOCKING=1 python train.py` is how one debugs.
+  A page that speaks of the variable elsewhere than in what starts jobs, and so tells what it is for.
+* A file that runs something under a debugger (`cuda-gdb`, `compute-sanitizer`).
 * `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
   known, it is *possible*.
 * `NCCL_IB_DISABLE` beside the variables of another network, such as that of AWS (`FI_PROVIDER`).

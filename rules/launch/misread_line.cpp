@@ -135,7 +135,7 @@ torchrun --nnodes=2 --master_addr=$MASTER_ADDR train.py
 * Blocks of pages, recipes and commands in YAML: they may be shortened.
 * Lines of here-documents, which may be of another language.
 * `##SBATCH` and `# SBATCH`: somebody switched the line off.
-* Scripts that start nothing of a job.
+* Scripts that start nothing of a job, and sheets of notes that hold tables.
 
 ## Fix
 
