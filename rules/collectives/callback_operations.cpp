@@ -34,20 +34,32 @@ bool IsOfKnownLibrary(const Context& context, binding::ClassId handler) {
 CallbackOperations::CallbackOperations(const Context& context) : context_(context) {
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const binding::Func& func = context.program.funcs[call.function];
-    if (!func.owner || !call.entry->has_operation || !context.index.CallersOf(call.function).empty()) continue;
-    std::vector<FuncId>& methods = methods_[{func.module.index, call.entry->name}].each;
-    if (methods.empty() || methods.back() != call.function) methods.push_back(call.function);
+    if (func.function == ir::kTopLevel || !call.entry->has_operation || !context.index.CallersOf(call.function).empty()) continue;
+    const std::pair key(func.module.index, call.entry->name);
+    std::vector<FuncId>& uncalled = func.owner ? methods_[key].each : functions_[key];
+    if (uncalled.empty() || uncalled.back() != call.function) uncalled.push_back(call.function);
   }
 }
 
 bool CallbackOperations::MayHold(const traces::Difference& difference) {
   if (difference.is_own) return false;
   const FuncId culprit = difference.culprit.function;
-  const auto methods = methods_.find({context_.program.funcs[culprit].module.index, context_.knowledge[difference.culprit.entry].name});
+  const std::pair key(context_.program.funcs[culprit].module.index, context_.knowledge[difference.culprit.entry].name);
+  const auto functions = functions_.find(key);
+  const auto is_beside = [&](FuncId function) { return function != culprit && IsHandedOverIn(difference.condition_function, function); };
+  if (functions != functions_.end() && std::ranges::any_of(functions->second, is_beside)) return true;
+  const auto methods = methods_.find(key);
   if (methods == methods_.end()) return false;
   auto& [each, are_of_handed_over] = methods->second;
   if (!std::exchange(are_of_handed_over, true)) std::erase_if(each, [&](FuncId method) { return !MayBeRun(method); });
   return std::ranges::any_of(each, [&](FuncId method) { return method != culprit; });
+}
+
+bool CallbackOperations::IsHandedOverIn(FuncId function, FuncId callback) const {
+  return std::ranges::any_of(context_.index.GivenTo(callback), [&](const objects::Site& call) {
+    const bool is_of_project = call.function && CalledFunction(context_, context_.program.funcs[call.function].module, call.expr);
+    return call.function == function && !is_of_project && context_.index.KnownCallAt(call) == nullptr;
+  });
 }
 
 bool CallbackOperations::MayBeRun(FuncId method) {
