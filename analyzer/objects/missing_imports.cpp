@@ -21,18 +21,25 @@ bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
   const ir::Import& import = program_.modules[module].imports[import_id];
   const binding::Target& target = program_.import_targets[module.index][import_id.index];
   if (program_.modules[module].language != ir::Language::Python || program_.infos[module].path.ends_with(".ipynb")) return false;
+  if (IsOnlyAbove(module, import, target)) return true;
   if (target.kind == binding::TargetKind::Variable) {
     return target.module != module && !import.star && IsSureOf(module, import_id, target.module) && IsUnbound(module, import, target);
   }
   if (target.kind != binding::TargetKind::External || program_.unread.contains(target.name)) return false;
   const std::string_view dotted = program_.text(import.module);
-  // What is more than a script may be there to be copied into a package of others.
-  if (import.level > 0) return IsOnlyScript(module) && others_.lacks(module, import.level, dotted);
+  if (import.level > 0) return (IsOnlyScript(module) || IsIdlePart(module)) && others_.lacks(module, import.level, dotted);
   return IsElsewhere(module, import) || IsMissingPart(module, import);
 }
 
 // It is started, and nobody imports it.
 bool MissingImports::IsOnlyScript(ir::ModuleId module) const { return MainOf(program_, module) && neighbourhood_.ImportersOf(module).empty(); }
+
+// A file of a package that nobody imports. Without a package around it, it may be there to be copied into one of others.
+bool MissingImports::IsIdlePart(ir::ModuleId module) const {
+  const std::string_view folder = base::FolderOf(program_.infos[module].path);
+  const bool is_part = std::ranges::any_of(program_.infos, [&](const binding::ModuleInfo& info) { return info.is_package && base::FolderOf(info.path) == folder; });
+  return is_part && !program_.infos[module].is_package && !others_.may_install(module) && neighbourhood_.ImportersOf(module).empty();
+}
 
 ir::ModuleId MissingImports::FileOf(ir::ModuleId module, ir::ImportId import_id) const {
   const ir::Import& import = program_.modules[module].imports[import_id];
@@ -45,7 +52,11 @@ ir::ModuleId MissingImports::FileOf(ir::ModuleId module, ir::ImportId import_id)
 bool MissingImports::IsSureOf(ir::ModuleId module, ir::ImportId import_id, ir::ModuleId found) const {
   const ir::Import& import = program_.modules[module].imports[import_id];
   const binding::ModuleInfo& from = program_.infos[found];
-  return import.level > 0 || from.dotted == program_.text(import.module) || base::FolderOf(from.path) == base::FolderOf(program_.infos[module].path);
+  const std::string_view dotted = program_.text(import.module);
+  // `from tools import helpers`
+  const bool is_part = import.name && from.dotted.size() > dotted.size() && from.dotted.starts_with(dotted) && from.dotted[dotted.size()] == '.' &&
+                       std::string_view(from.dotted).substr(dotted.size() + 1) == program_.text(import.name);
+  return is_part || import.level > 0 || from.dotted == dotted || base::FolderOf(from.path) == base::FolderOf(program_.infos[module].path);
 }
 
 // `from .data import loaders`, where the file binds no such name.
@@ -97,6 +108,21 @@ bool MissingImports::IsElsewhere(ir::ModuleId module, const ir::Import& import) 
   }
   if (!is_known || std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return MayExtendPath(used); })) return false;
   return others_.lacks(module, 0, dotted) && !others_.require(dotted) && !others_.set_python_path();
+}
+
+// `from image_sets import build` of a script in a folder, where only a folder above has an `image_sets.py`: Python looks beside the script. One that
+// some file names may be started in another way (`python -m tools.train`).
+bool MissingImports::IsOnlyAbove(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const {
+  const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
+  const std::string_view dotted = program_.text(import.module);
+  const bool is_own_name = dotted.find('_') != std::string_view::npos && dotted.find('.') == std::string_view::npos;
+  if (!is_of_project || import.level > 0 || !import.name || !is_own_name || !IsOnlyScript(module)) return false;
+  const std::string_view path = program_.infos[module].path;
+  const std::string_view folder = base::FolderOf(path), found = base::FolderOf(program_.infos[target.module].path);
+  if (found == folder || !base::IsBelow(path, found) || others_.may_install(target.module) || others_.require(dotted) || others_.set_python_path()) return false;
+  if (std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return MayExtendPath(used); })) return false;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return !others_.name(module, file.substr(0, file.rfind('.')));
 }
 
 // `from megatron.schedules import run` where `from megatron import setup` of the same file finds the project's package, of which nothing says that

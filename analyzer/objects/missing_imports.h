@@ -1,8 +1,8 @@
 // Imports of a file of Python that fail whenever they run, since what they ask for is not there.
 //
-// These are: a name that a file or a package of the project does not bind, and that is no file in the folder of the package; and in
-// a script that nobody imports a relative import that leads to no file and no folder, and a file of the project that only stands elsewhere,
-// where nothing tells Python to look there.
+// These are: a name that a file or a package of the project does not bind, and that is no file in the folder of the package; in a script, or
+// a file of a package, that nobody imports a relative import that leads to no file and no folder; and in such a script a file of the project
+// that only stands elsewhere, where nothing tells Python to look there.
 //
 // What is surely found: by a relative import, by its whole name, or in the same folder; a package by its name only from the script beside
 // it, or where the project says that it is installed, since another package of that name may be installed as well.
@@ -36,10 +36,12 @@ class MissingImports {
  private:
   bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
   bool IsOnlyScript(ir::ModuleId module) const;
+  bool IsIdlePart(ir::ModuleId module) const;
   bool KnowsPartsOf(ir::ModuleId package) const;
   bool IsSurePackage(ir::ModuleId module, const ir::Import& import, ir::ModuleId package) const;
   bool IsUnbound(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const;
   bool IsElsewhere(ir::ModuleId module, const ir::Import& import) const;
+  bool IsOnlyAbove(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const;
   bool IsMissingPart(ir::ModuleId module, const ir::Import& import) const;
   ir::ModuleId PackageNamed(std::string_view name) const;
   bool MayExtendPath(ir::ModuleId module) const;

@@ -1,6 +1,7 @@
 #include "analyzer/objects/sure_failures.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -57,10 +58,59 @@ bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
   return found;
 }
 
+// What is evaluated whenever an expression is: not what `and`, `or`, `if` and comprehensions may leave out.
+template <class Visit>
+void ForEachSurePart(const ir::Module& module, ir::ExprId id, Visit visit) {
+  const ir::Expr& expr = module[id];
+  switch (expr.kind) {
+    case ir::ExprKind::Bool: {
+      const ir::ExprList items = ir::Items(module, expr);
+      if (items.size() > 0 && items[0]) visit(items[0]);
+      return;
+    }
+    case ir::ExprKind::Conditional:
+      return visit(ir::TestOf(expr));
+    case ir::ExprKind::Comprehension:
+    case ir::ExprKind::Lambda:
+    case ir::ExprKind::Opaque:
+      return;
+    case ir::ExprKind::Compare:
+      // `a < b < c` may stop behind b.
+      visit(ir::CalleeOf(expr));
+      return visit(ir::ComparisonAt(module, expr, 0).operand);
+    default:
+      ir::ForEachPart(module, id, visit);
+  }
+}
+
+// Of `a, b`; not of `a, *more`.
+std::optional<size_t> CountItems(const ir::Module& module, const ir::Expr& tuple) {
+  if (tuple.kind != ir::ExprKind::Tuple) return std::nullopt;
+  const ir::ExprList items = ir::Items(module, tuple);
+  bool is_open = false;
+  for (const ir::ExprId item : items) is_open = is_open || module[item].kind == ir::ExprKind::Starred;
+  return is_open ? std::nullopt : std::optional<size_t>(items.size());
+}
+
+// How many values a function returns, if it is as many wherever it does.
+std::optional<size_t> CountReturned(const ir::Module& module, const ir::Function& function) {
+  if (function.is_generator || (function.flags & ir::kAsync) != 0) return std::nullopt;
+  std::optional<size_t> count;
+  bool is_known = true;
+  ir::ForEachStmtIn(module, function.body, [&](const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Return) return;
+    const ir::ExprId value = ir::ValueOf(stmt);
+    const std::optional<size_t> here = value ? CountItems(module, module[value]) : std::nullopt;
+    is_known = is_known && here && (!count || count == here);
+    count = here;
+  });
+  return is_known ? count : std::nullopt;
+}
+
 }  // namespace
 
 bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
-  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt); });
+  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt) || CallsWrongly(function, stmt); });
 }
 
 bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt) const {
@@ -113,6 +163,39 @@ bool SureFailures::FailsAbove(FuncId function) const {
   return looked.fails && module[stmts[looked.count]].end <= begin;
 }
 
+// A call in the statement does not get into what it calls: `save(model)` of `def save(model, path)`, or `save(model, args.path)` where no parser
+// takes `--path`.
+bool SureFailures::CallsWrongly(FuncId function, ir::StmtId stmt) const {
+  const ir::Module& module = program_.module_of(function);
+  if (module.language != ir::Language::Python) return false;
+  bool is_wrong = false;
+  ir::ForEachExpr(module, module[stmt], [&](ir::ExprId expr) { is_wrong = is_wrong || HoldsWrongCall(function, expr); });
+  return is_wrong;
+}
+
+bool SureFailures::HoldsWrongCall(FuncId function, ir::ExprId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  if (IsWrongCall(function, id)) return true;
+  bool is_wrong = false;
+  if (module[id].kind == ir::ExprKind::Call && PlainFunctionOf(function, id)) {
+    for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) is_wrong = is_wrong || options_.IsReadBy(module_id, ir::ArgAt(module, module[id], i).value);
+  }
+  ForEachSurePart(module, id, [&](ir::ExprId part) { is_wrong = is_wrong || HoldsWrongCall(function, part); });
+  return is_wrong;
+}
+
+// Of a function or a class of the project, which does not take what it is given.
+bool SureFailures::IsWrongCall(FuncId function, ir::ExprId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  if (module[id].kind != ir::ExprKind::Call) return false;
+  const FuncId called = PlainFunctionOf(function, id);
+  if (called && MisfitsParams(module, module[id], program_.function(called).params)) return true;
+  const FuncId init = ConstructorOf(module_id, id);
+  return init && MisfitsParams(module, module[id], std::span(program_.function(init).params).subspan(1));
+}
+
 // All calls of it lack an argument, or have one too many.
 bool SureFailures::IsCalledWrongly(FuncId function) const {
   const auto callers = index_.CallersOf(function);
@@ -160,7 +243,7 @@ bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
       }
       return false;
     case ir::StmtKind::Assign:
-      if (SetsVariableToNumber(module_id, stmt)) return true;
+      if (SetsVariableToNumber(module_id, stmt) || UnpacksOtherResult(function, stmt)) return true;
       break;
     case ir::StmtKind::With:
       // A `with` may take the exception (`suppress`), so that only its own expressions count.
@@ -183,40 +266,19 @@ bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
   return fails;
 }
 
-// Whenever the expression is evaluated: not in what `and`, `or`, `if` and comprehensions may leave out.
+// Whenever the expression is evaluated.
 bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::Expr& expr = module[id];
-  switch (expr.kind) {
-    case ir::ExprKind::Name:
-      return IsUnboundName(module_id, id);
-    case ir::ExprKind::Bool: {
-      const ir::ExprList items = ir::Items(module, expr);
-      return items.size() > 0 && items[0] && FailsInside(function, items[0]);
-    }
-    case ir::ExprKind::Conditional:
-      return FailsInside(function, ir::TestOf(expr));
-    case ir::ExprKind::Comprehension:
-    case ir::ExprKind::Lambda:
-    case ir::ExprKind::Opaque:
-      return false;
-    case ir::ExprKind::Compare:
-      // `a < b < c` may stop behind b.
-      return FailsInside(function, ir::CalleeOf(expr)) || FailsInside(function, ir::ComparisonAt(module, expr, 0).operand);
-    default:
-      break;
-  }
-  if (options_.IsReadBy(module_id, id) || ReadsMemberOfDictionary(module_id, id)) return true;
+  if (expr.kind == ir::ExprKind::Name) return IsUnboundName(module_id, id);
+  if (options_.IsReadBy(module_id, id) || ReadsMemberOfDictionary(module_id, id) || IsWrongCall(function, id)) return true;
   if (expr.kind == ir::ExprKind::Call) {
-    if (RefusesArgument(function, id)) return true;
     const FuncId called = PlainFunctionOf(function, id);
-    if (called && (MisfitsParams(module, expr, program_.function(called).params) || FailsWhenRun(called))) return true;
-    const FuncId init = ConstructorOf(module_id, id);
-    if (init && MisfitsParams(module, expr, std::span(program_.function(init).params).subspan(1))) return true;
+    if (RefusesArgument(function, id) || (called && FailsWhenRun(called))) return true;
   }
   bool fails = false;
-  ir::ForEachPart(module, id, [&](ir::ExprId part) { fails = fails || FailsInside(function, part); });
+  ForEachSurePart(module, id, [&](ir::ExprId part) { fails = fails || FailsInside(function, part); });
   return fails;
 }
 
@@ -264,19 +326,30 @@ FuncId SureFailures::PlainFunctionOf(FuncId function, ir::ExprId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const variation::CallFact* call = facts_.call(function, id);
-  const ir::Expr& callee = module[ir::CalleeOf(module[id])];
   if (call == nullptr || call->kind != variation::CallKind::Function || !index_.IsPlainFunction(call->function)) return FuncId::None();
   const bool is_itself = call->callee && facts_.values_store[call->callee].kind == ValueKind::Function;
-  const bool is_named = is_itself && callee.kind == ir::ExprKind::Name && ir::NameOf(callee) == program_.function(call->function).name;
-  const ir::ModuleId home = program_.funcs[call->function].module;
-  return is_named && (home == module_id || IsTakenFrom(module_id, home)) ? call->function : FuncId::None();
+  return is_itself && Names(module_id, ir::CalleeOf(module[id]), call->function) ? call->function : FuncId::None();
+}
+
+// `save`, also where it is taken from another file, and `helpers.save`.
+bool SureFailures::Names(ir::ModuleId module_id, ir::ExprId id, FuncId function) const {
+  const ir::Module& module = program_.modules[module_id];
+  const ir::ModuleId home = program_.funcs[function].module;
+  const base::NameId name = program_.function(function).name;
+  if (module[id].kind == ir::ExprKind::Name) return ir::NameOf(module[id]) == name && (home == module_id || IsTakenFrom(module_id, home));
+  if (module[id].kind != ir::ExprKind::Attribute || ir::AttrOf(module[id]) != name) return false;
+  const ir::ExprId object = ir::ObjectOf(module[id]);
+  const variation::ValueId value = facts_.value(module_id, object);
+  const bool is_file = module[object].kind == ir::ExprKind::Name && value && facts_.values_store[value].kind == ValueKind::Module;
+  return is_file && facts_.values_store[value].module() == home && IsTakenFrom(module_id, home);
 }
 
 bool SureFailures::IsTakenFrom(ir::ModuleId module_id, ir::ModuleId from) const {
   const auto& imports = program_.modules[module_id].imports;
   for (uint32_t i = 0; i < imports.size(); ++i) {
     const binding::Target& target = program_.import_targets[module_id.index][i];
-    if (target.kind == binding::TargetKind::Variable && target.module == from && imports_.IsSureOf(module_id, ir::ImportId{i}, from)) return true;
+    const bool is_of_it = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
+    if (is_of_it && target.module == from && imports_.IsSureOf(module_id, ir::ImportId{i}, from)) return true;
   }
   return false;
 }
@@ -447,12 +520,25 @@ bool SureFailures::UnpacksOtherNumber(ir::ModuleId module_id, const ir::Stmt& lo
   const ir::Expr& target = module[ir::ValueOf(loop)];
   const variation::ValueId iterable = facts_.value(module_id, ir::AssignedOf(loop));
   const bool is_call = iterable && facts_.values_store[iterable].kind == ValueKind::Derived;
-  if (target.kind != ir::ExprKind::Tuple || !is_call || module[ir::AssignedOf(loop)].kind != ir::ExprKind::Call) return false;
-  const ir::ExprList items = ir::Items(module, target);
-  bool is_open = false;
-  for (const ir::ExprId item : items) is_open = is_open || module[item].kind == ir::ExprKind::Starred;
+  const std::optional<size_t> items = CountItems(module, target);
+  if (!items || !is_call || module[ir::AssignedOf(loop)].kind != ir::ExprKind::Call) return false;
   const base::NameId made_by = facts_.values_store.OperationOf(facts_.values_store[iterable]);
-  return !is_open && made_by && program_.text(made_by) == "builtins.enumerate" && items.size() != 2;
+  return made_by && program_.text(made_by) == "builtins.enumerate" && *items != 2;
+}
+
+// `model, epoch = load(path)`, where `load` returns three values.
+bool SureFailures::UnpacksOtherResult(FuncId function, const ir::Stmt& stmt) const {
+  const ir::Module& module = program_.module_of(function);
+  const ir::ExprId assigned = ir::AssignedOf(stmt);
+  const FuncId called = module[assigned].kind == ir::ExprKind::Call ? PlainFunctionOf(function, assigned) : FuncId::None();
+  const std::optional<size_t> returned = called ? CountReturned(program_.module_of(called), program_.function(called)) : std::nullopt;
+  if (!returned) return false;
+  bool is_other = false;
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+    const std::optional<size_t> items = CountItems(module, module[target]);
+    is_other = is_other || (items && items != returned);
+  }
+  return is_other;
 }
 
 // `deepspeed.initialize(model=model, lr=0.1)`.

@@ -2,8 +2,9 @@
 //
 // These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import
 // that finds nothing (missing_imports.h); an environment variable that is set to a number or None; a loop over
-// `enumerate(...)` that takes more than two parts of what it gets; a call that lacks an argument, has one too many or one twice, of a
-// function or a class of the project, by its name or the only other one that its file gives a class, or of one of a library of which the
+// `enumerate(...)` that takes more than two parts of what it gets, and an assignment that takes another number of values than the function of
+// the project returns everywhere; a call that lacks an argument, has one too many or one twice, of a
+// function or a class of the project, by its name, behind its file (`helpers.save`) or by the only other one that its file gives a class, or of one of a library of which the
 // knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has
 // (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
 // function, or an import of a file, in which one of these stands where each run comes by.
@@ -35,7 +36,8 @@ class SureFailures {
       : program_(program), knowledge_(knowledge), facts_(facts), index_(index), options_(program, knowledge, facts, index),
         imports_(program, index, others) {}
 
-  // Whether each run that would get to a position of a module has failed before.
+  // Whether each run that would get to a position of a module has failed before, or fails at a call on the way, or at that place, since what is
+  // called is given something else than it takes.
   bool AreBefore(ir::ModuleId module, uint32_t position) const;
   // The same of a run that got into the function: at a statement above in the blocks around this one, or where the file is read.
   bool AreBefore(FuncId function, ir::StmtId stmt) const;
@@ -53,6 +55,9 @@ class SureFailures {
   bool FailsNew(FuncId function, ir::StmtId stmt) const;
   bool FailsAbove(FuncId function) const;
   bool IsCalledWrongly(FuncId function) const;
+  bool CallsWrongly(FuncId function, ir::StmtId stmt) const;
+  bool HoldsWrongCall(FuncId function, ir::ExprId expr) const;
+  bool IsWrongCall(FuncId function, ir::ExprId expr) const;
   bool FailsWhenRun(FuncId function) const;
   bool FailsInBlock(FuncId function, ir::BlockId block) const;
   bool FailsInside(FuncId function, ir::ExprId expr) const;
@@ -62,6 +67,7 @@ class SureFailures {
   bool IsFieldThatMayBeReplaced(ir::ModuleId module, ir::ExprId expr) const;
   bool SetsFieldsByName(ir::ModuleId module) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
+  bool Names(ir::ModuleId module, ir::ExprId callee, FuncId function) const;
   bool IsOnlyOtherNameOf(ir::ModuleId module, base::NameId other, base::NameId name) const;
   FuncId ConstructorOf(ir::ModuleId module, ir::ExprId call) const;
   static bool MisfitsParams(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params);
@@ -71,6 +77,7 @@ class SureFailures {
   bool IsTakenFrom(ir::ModuleId module, ir::ModuleId from) const;
   bool ImportFails(ir::ModuleId module, ir::ImportId import) const;
   bool UnpacksOtherNumber(ir::ModuleId module, const ir::Stmt& loop) const;
+  bool UnpacksOtherResult(FuncId function, const ir::Stmt& stmt) const;
   bool SetsVariableToNumber(ir::ModuleId module, const ir::Stmt& stmt) const;
 
   const binding::Program& program_;

@@ -144,5 +144,14 @@ TEST_F(SureFailuresTest, MoreArgumentsThanAFunctionTakes) {
   EXPECT_FALSE(IsFailed("def g(a, *more):\n  pass\ndef f():\n  g(1, 2)\n  print(\"here\")\n"));
 }
 
+TEST_F(SureFailuresTest, AnotherNumberOfValuesThanIsReturned) {
+  const std::string head = "def g(x):\n  if x:\n    return 1, 2, 3\n  return 4, 5, 6\ndef h(x):\n  if x:\n    return 1, 2, 3\n  return x\ndef f(x):\n";
+  EXPECT_TRUE(IsFailed(head + "  a, b = g(x)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  a, b, c = g(x)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  a, *b = g(x)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  a, b = h(x)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  a = b = g(x)\n  print(\"here\")\n"));
+}
+
 }  // namespace
 }  // namespace allranks::objects

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/folder.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 
@@ -403,9 +403,10 @@ class Checkpoints {
     const std::string name = NameOf(picked);
     const Site& place = PlaceOf(write);
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
-    const auto [before, is_first] = findings_.insert({{place.function.index, is_same_each_time}, sink_.size()});
-    // What a function writes in one way, the parts of a checkpoint or the last one and the best one, is one finding.
-    if (!is_first) return AddLabel(sink_[before->second], SpanOf(context_, place), LabelRole::Note, {"so is `{}` here", {name}});
+    const Cause cause{place.function, FolderOf(write.path), is_same_each_time, sink_.size()};
+    const auto before = std::ranges::find_if(causes_, [&](const Cause& other) { return IsOneCause(cause, other); });
+    if (before != causes_.end()) return AddLabel(sink_[before->finding], SpanOf(context_, place), LabelRole::Note, {"so is `{}` here", {name}});
+    causes_.push_back(cause);
     findings::Text message =
         is_same_each_time
             ? findings::Text{"`{}` is overwritten in place: a job killed while writing loses both the "
@@ -415,10 +416,29 @@ class Checkpoints {
     Finding finding = FindingAt(context_, kAR808, Severity::Warning, Confidence::Likely, place, std::move(message));
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_same_each_time ? "the previous checkpoint is lost as soon as this starts to write" : "after a crash, half a file is the newest checkpoint", {}});
-    if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Note, {"written here", {}});
+    if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Call, {"written here", {}});
     AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job can resume from it here", {}});
     finding.help = {"save under a temporary name in the same folder, then move it into place with `os.replace`", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // What writes a checkpoint in one of both ways.
+  struct Cause {
+    FuncId function;     // of the place
+    std::string folder;  // empty: not known
+    bool is_same_each_time = false;
+    size_t finding = 0;  // in `sink_`
+  };
+
+  // The parts of a checkpoint, or the last one and the best one: what one function writes, and what a file writes into one folder.
+  bool IsOneCause(const Cause& a, const Cause& b) const {
+    if (a.is_same_each_time != b.is_same_each_time || context_.program.funcs[a.function].module != context_.program.funcs[b.function].module) return false;
+    return a.function == b.function || (!a.folder.empty() && a.folder == b.folder);
+  }
+
+  static std::string FolderOf(const FilePath& path) {
+    const std::string spelled = path.Spelled();
+    return std::string(base::FolderOf(spelled));
   }
 
   // The name as a person would write it.
@@ -434,7 +454,7 @@ class Checkpoints {
   const Context& context_;
   FindingSink& sink_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
-  std::map<std::pair<uint32_t, bool>, size_t> findings_;  // by function and kind: the one in `sink_`
+  std::vector<Cause> causes_;
 };
 
 void CheckTornCheckpoint(const Context& context, FindingSink& sink) { Checkpoints(context, sink).Run(); }
@@ -455,8 +475,8 @@ time, where the same program reads a file of this name before the loop: it resum
 Also one whose name, or whose folder, counts, if the program picks the newest of such names to go on from.
 
 Where the name of the file to resume from is left to the user, the file is known by what the program takes
-out of it: the states of two or more objects, all of them under keys that the checkpoint has. Files that are
-written one after the other are one finding.
+out of it: the states of two or more objects, all of them under keys that the checkpoint has. What one file of
+the program writes into a folder, or in a function, is one finding with all places.
 
 Names are compared as values: `os.path.join`, `/`, f-strings, `%`, `format`, lists of paths,
 parameters of helpers, and what is assigned to the options of the command line.
