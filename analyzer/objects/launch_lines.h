@@ -38,6 +38,7 @@ struct LaunchLine {
   int64_t ranks = 0;          // that it starts on all of them; 0: that is not said, or is left to whoever starts it
   source::Span place = {};    // where its launcher stands
   std::vector<GivenOption> options;  // of the script
+  GivenOption first_word = {};  // the first argument of the script, without a name, where that is no option; no value: it is one, or not known
   // Of a line that starts a file of the project, but it is not known which: the folder that it is in. None: of all others.
   std::optional<std::string> unknown_below;
   std::string unknown_name;  // of such a file, without its folder; empty: it may have any

@@ -11,6 +11,16 @@ namespace allranks::objects {
 
 using variation::ValueKind;
 
+// "mode" of `add_argument("mode")`; empty: it is an option, or not written there.
+std::string_view LaunchedOptions::FirstText(const ir::Module& module, ir::ExprId call) const {
+  if (ir::ArgCount(module, module[call]) == 0) return {};
+  const ir::Arg arg = ir::ArgAt(module, module[call], 0);
+  const ir::Expr& value = module[arg.value];
+  const bool is_text = arg.kind == ir::ArgKind::Positional && value.kind == ir::ExprKind::Constant && ir::ConstantKindOf(value) == ir::ConstantKind::Str;
+  const std::string_view text = is_text && ir::TextOf(value) ? program_.text(ir::TextOf(value)) : std::string_view();
+  return text.starts_with('-') ? std::string_view() : text;
+}
+
 LaunchedOptions::LaunchedOptions(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                                  const ProgramIndex& index, std::span<const LaunchLine> lines)
     : program_(program), facts_(facts), index_(index), values_(program, knowledge, facts), neighbourhood_(program), lines_(lines) {
@@ -23,8 +33,19 @@ LaunchedOptions::LaunchedOptions(const binding::Program& program, const knowledg
 void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
   const ir::Module& module = program_.modules[module_id];
   const ir::Expr& callee = module[ir::CalleeOf(module[call])];
-  if (callee.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(callee)) != "add_argument") return;
+  const std::string_view method = callee.kind == ir::ExprKind::Attribute ? program_.text(ir::AttrOf(callee)) : std::string_view();
+  if (method != "add_argument" && method != "add_subparsers") return;
   std::string name;
+  Declaration declaration = DeclarationOf(module_id, call, name);
+  declaration.is_first_word = method == "add_subparsers" || (name.empty() && !FirstText(module, call).empty());
+  if (declaration.is_first_word && !IsFirstWord(module_id, call)) return;
+  if (name.empty()) name = FirstText(module, call);
+  if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
+}
+
+// `name`: of the attribute, where an option or `dest` says it.
+LaunchedOptions::Declaration LaunchedOptions::DeclarationOf(ir::ModuleId module_id, ir::ExprId call, std::string& name) const {
+  const ir::Module& module = program_.modules[module_id];
   Declaration declaration{.module = module_id};
   for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[call], i);
@@ -39,7 +60,23 @@ void LaunchedOptions::AddCall(ir::ModuleId module_id, ir::ExprId call) {
     if (program_.text(arg.keyword) == "required") declaration.is_required = !values_.IsFalse(value);
     if (program_.text(arg.keyword) == "action") declaration.is_switch_off = text == "store_false";
   }
-  if (const base::NameId id = program_.names->Find(name)) declared_[id].push_back(declaration);
+  return declaration;
+}
+
+// What a parser takes by its place, and no other call of the file takes anything so before. One that takes several words, or may take none, tells
+// nothing.
+bool LaunchedOptions::IsFirstWord(ir::ModuleId module_id, ir::ExprId call) const {
+  const ir::Module& module = program_.modules[module_id];
+  for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+    const ir::Arg arg = ir::ArgAt(module, module[call], i);
+    if (arg.kind == ir::ArgKind::Keyword && program_.text(arg.keyword) == "nargs") return false;
+  }
+  return std::ranges::none_of(index_.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId other) {
+    const ir::Expr& callee = module[ir::CalleeOf(module[other])];
+    if (callee.kind != ir::ExprKind::Attribute || module[other].begin >= module[call].begin) return false;
+    const std::string_view method = program_.text(ir::AttrOf(callee));
+    return method == "add_subparsers" || (method == "add_argument" && !FirstText(module, other).empty());
+  });
 }
 
 void LaunchedOptions::AddFields(ir::ModuleId module_id) {
@@ -117,11 +154,11 @@ bool LaunchedOptions::IsNeverGiven(ir::ModuleId module, ValueId value) const {
   if (!value) return false;
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
   const auto is_off = [&](const Declaration& each) {
-    return each.usual ? values_.IsNone(each.usual) || values_.IsFalse(each.usual) : !each.is_required && !each.is_switch_off;
+    return each.usual ? values_.IsNone(each.usual) || values_.IsFalse(each.usual) : !each.is_required && !each.is_switch_off && !each.is_first_word;
   };
   if (declarations.empty() || !std::ranges::all_of(declarations, is_off)) return false;
   const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
-  return !lines.empty() && std::ranges::all_of(lines, [&](const LaunchLine* line) { return GivenIn(*line, value) == nullptr; });
+  return !lines.empty() && std::ranges::all_of(lines, [&](const LaunchLine* line) { return GivenIn(*line, value, declarations) == nullptr; });
 }
 
 bool LaunchedOptions::HasDefault(ir::ModuleId module, ValueId value, int64_t number) const {
@@ -154,7 +191,8 @@ bool LaunchedOptions::IsGivenElse(ir::ModuleId module, std::string_view name, in
   return !LinesOf(module, gives).empty();
 }
 
-const GivenOption* LaunchedOptions::GivenIn(const LaunchLine& line, ValueId value) const {
+const GivenOption* LaunchedOptions::GivenIn(const LaunchLine& line, ValueId value, std::span<const Declaration> declarations) const {
+  if (std::ranges::all_of(declarations, &Declaration::is_first_word)) return line.first_word.value ? &line.first_word : nullptr;
   const std::string_view name = program_.text(facts_.values_store.OperationOf(facts_.values_store[value]));
   const auto given = std::ranges::find_if(line.options, [&](const GivenOption& option) { return base::OptionAttribute(option.name) == name; });
   return given == line.options.end() ? nullptr : &*given;
@@ -173,10 +211,11 @@ std::optional<bool> LaunchedOptions::TruthOf(const Declaration& declaration) con
 std::optional<bool> LaunchedOptions::TruthIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const {
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
   if (declarations.empty()) return std::nullopt;
-  if (const GivenOption* given = GivenIn(line, value)) {
+  if (const GivenOption* given = GivenIn(line, value, declarations)) {
     const bool is_off = given->value == "False" || given->value == "false" || given->value == "0" || given->value == "";
     return std::ranges::any_of(declarations, &Declaration::is_switch_off) ? false : !is_off;
   }
+  if (std::ranges::any_of(declarations, &Declaration::is_first_word)) return std::nullopt;
   const std::optional<bool> first = TruthOf(declarations.front());
   const auto is_first = [&](const Declaration& each) { return TruthOf(each) == first; };
   return std::ranges::all_of(declarations, is_first) ? first : std::nullopt;
@@ -185,7 +224,7 @@ std::optional<bool> LaunchedOptions::TruthIn(const LaunchLine& line, ir::ModuleI
 std::optional<std::string> LaunchedOptions::TextIn(const LaunchLine& line, ir::ModuleId module, ValueId value) const {
   const std::vector<Declaration> declarations = DeclarationsOf(module, value);
   if (declarations.empty()) return std::nullopt;
-  if (const GivenOption* given = GivenIn(line, value)) return given->value;
+  if (const GivenOption* given = GivenIn(line, value, declarations)) return given->value;
   const ValueId usual = declarations.front().usual;
   const auto is_usual = [&](const Declaration& each) { return each.usual == usual; };
   if (!usual || facts_.values_store[usual].kind != ValueKind::Str || !std::ranges::all_of(declarations, is_usual)) return std::nullopt;
@@ -200,7 +239,7 @@ std::vector<std::string> LaunchedOptions::TextsOf(ir::ModuleId module, ValueId v
   const std::vector<const LaunchLine*> lines = LinesOf(module, [](const LaunchLine&) { return true; });
   const bool has_line = !lines.empty();
   for (const LaunchLine* line : lines) {
-    const GivenOption* given = GivenIn(*line, value);
+    const GivenOption* given = GivenIn(*line, value, declarations);
     if (given == nullptr) is_left = true;
     else if (!given->value) return {};
     else texts.insert(*given->value);

@@ -2,7 +2,8 @@
 //
 // An option is an attribute of that name (`args.accum_iter`) where `add_argument("--accum_iter", default=1)` or a field of a
 // class (`accum_iter: int = 1`, as parsers of data classes read it) declares it. All declarations of a name in one program have
-// to agree.
+// to agree. So is the first argument that a parser takes by its place (`add_argument("mode")`), or the name of its parser (`add_subparsers(dest="mode")`),
+// what the line says first.
 //
 // Not sound where a line passes options in a variable that is not known, or where a file of settings changes them (written_settings.h knows those).
 #pragma once
@@ -74,10 +75,14 @@ class LaunchedOptions {
     ValueId choices;  // none: it takes any text
     bool is_required = false;    // has to be given, or may have to
     bool is_switch_off = false;  // `action="store_false"`: true where it is not given
+    bool is_first_word = false;  // it has no name on the line
   };
   std::vector<Declaration> DeclarationsOf(ir::ModuleId module, ValueId value) const;
   bool Allows(const Declaration& declaration, ValueId wanted) const;
-  const GivenOption* GivenIn(const LaunchLine& line, ValueId value) const;
+  Declaration DeclarationOf(ir::ModuleId module, ir::ExprId call, std::string& name) const;
+  std::string_view FirstText(const ir::Module& module, ir::ExprId call) const;
+  bool IsFirstWord(ir::ModuleId module, ir::ExprId call) const;
+  const GivenOption* GivenIn(const LaunchLine& line, ValueId value, std::span<const Declaration> declarations) const;
   std::optional<bool> TruthOf(const Declaration& declaration) const;
 
   const binding::Program& program_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/test_files.h"
 
@@ -93,20 +94,21 @@ bool OneNodeJobs::HidesDevices(ir::ModuleId module_id) const {
 
 // `Popen([sys.executable, "train.py"], env={"CUDA_VISIBLE_DEVICES": str(i), ...})` in a loop, in whatever file names the program.
 bool OneNodeJobs::IsStartedOnOwnDevice(ir::ModuleId module) const {
-  const std::string_view path = program_.infos[module].path;
-  const std::string_view file = path.substr(path.rfind('/') + 1);
   for (uint32_t m = 0; m < program_.modules.size(); ++m) {
-    if (ir::ModuleId{m} != module && NamesFile(ir::ModuleId{m}, file) && GivesOwnDevices(ir::ModuleId{m})) return true;
+    if (ir::ModuleId{m} != module && NamesFile(ir::ModuleId{m}, program_.infos[module].path) && GivesOwnDevices(ir::ModuleId{m})) return true;
   }
   return false;
 }
 
-bool OneNodeJobs::NamesFile(ir::ModuleId module_id, std::string_view file) const {
+// By its path from the root, or from the folder of the file that names it.
+bool OneNodeJobs::NamesFile(ir::ModuleId module_id, std::string_view path) const {
   const ir::Module& module = program_.modules[module_id];
+  const std::string_view folder = base::FolderOf(program_.infos[module_id].path);
+  const std::string_view beside = base::IsBelow(path, folder) ? path.substr(folder.empty() ? 0 : folder.size() + 1) : std::string_view();
   return std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Constant), [&](ir::ExprId expr) {
     if (ir::ConstantKindOf(module[expr]) != ir::ConstantKind::Str || !ir::TextOf(module[expr])) return false;
     const std::string_view text = program_.text(ir::TextOf(module[expr]));
-    return text == file || (text.ends_with(file) && text[text.size() - file.size() - 1] == '/');
+    return text == path || (!beside.empty() && text == beside);
   });
 }
 

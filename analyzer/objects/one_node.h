@@ -38,7 +38,7 @@ class OneNodeJobs {
   ValueId Stored(ir::ModuleId module, ir::StmtId stmt, std::string_view key) const;
   bool HidesDevices(ir::ModuleId module) const;
   bool IsStartedOnOwnDevice(ir::ModuleId module) const;
-  bool NamesFile(ir::ModuleId module, std::string_view file) const;
+  bool NamesFile(ir::ModuleId module, std::string_view path) const;
   bool GivesOwnDevices(ir::ModuleId module) const;
   bool IsVisibleDevices(ir::ModuleId module, ir::ExprId key) const;
   bool IsOfRound(ir::ModuleId module, ir::ExprId value) const;

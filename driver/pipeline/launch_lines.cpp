@@ -185,6 +185,12 @@ std::vector<objects::GivenOption> OptionsOf(const launch::Job& job) {
   return options;
 }
 
+// `export` of `python run.py export --out model.pt`.
+objects::GivenOption FirstWordOf(const launch::Job& job) {
+  if (job.args.empty() || !job.args[0].IsKnown() || job.args[0].text().starts_with('-')) return {};
+  return {.name = "", .value = job.args[0].text()};
+}
+
 std::optional<int64_t> StageIn(const launch::LaunchFile& file) {
   if (file.tree.empty()) return std::nullopt;
   return file.tree.Integer(file.tree.Find(file.tree.root(), "zero_optimization.stage"));
@@ -253,6 +259,7 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
   for (launch::Job& job : file.jobs) {
     if (job.script.empty() || !job.script.IsKnown() || IsElsewhere(job.cloned)) continue;
     job.script_path = FileOf(job, folder);
+    if (file.kind == launch::FileKind::Markdown && MayBeBelow(job, folder)) job.script_path.clear();
     if (file.brings_files) continue;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
     if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
@@ -302,14 +309,14 @@ void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines&
     NoteConfig(job, folder, path.empty() ? std::nullopt : std::optional(lines.size()));
     if (path.empty()) {
       if (starts_ranks && MayBeOfProject(job)) {
-        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .leaves_others = LeavesOthers(job), .options = OptionsOf(job),
+        lines.push_back({.path = "", .starts_ranks = true, .strategy = "", .leaves_others = LeavesOthers(job), .options = OptionsOf(job), .first_word = FirstWordOf(job),
                          .unknown_below = ReachOf(folder), .unknown_name = KnownNameOf(job)});
       }
       continue;
     }
     const bool has_one_device = is_job_of_one ? SeesOneDevice(job) : !StartsRanks(job) && HasOneDevice(job);
     lines.push_back({.path = path, .starts_ranks = starts_ranks, .is_job_of_one = is_job_of_one, .has_one_device = has_one_device, .has_own_devices = HaveOwnDevices(job),
-                     .strategy = StrategyOf(job), .leaves_others = LeavesOthers(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .unknown_below = {}, .unknown_name = {}});
+                     .strategy = StrategyOf(job), .leaves_others = LeavesOthers(job), .nodes = NodesOf(job), .ranks = RanksOf(job), .place = job.innermost().span, .options = OptionsOf(job), .first_word = FirstWordOf(job), .unknown_below = {}, .unknown_name = {}});
   }
 }
 
@@ -358,6 +365,12 @@ std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_vi
   if (file.empty() && job.is_module) file = FileOf(script.substr(0, script.size() - 3) + "/__main__.py", folder);
   const bool is_of_project = !job.is_module && !script.starts_with('/') && !script.starts_with('~');
   return file.empty() && is_of_project ? OnlyBelow(folder, NameOf(script)) : file;
+}
+
+// `main.py` on the page of a folder that has none itself, where the root has one and a folder below the page has another.
+bool LaunchLineReader::MayBeBelow(const launch::Job& job, std::string_view folder) const {
+  if (folder.empty() || job.script_path.empty() || job.script_path != job.script.text() || base::IsBelow(job.script_path, folder)) return false;
+  return std::ranges::any_of(by_name_.find(NameOf(job.script_path))->second, [&](std::string_view path) { return base::IsBelow(path, folder); });
 }
 
 // A page that was not kept up with folders that were renamed, or that has the reader change into another one first.

@@ -699,11 +699,24 @@ class Epochs {
     finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
                                     : "call `set_epoch(epoch)` on the sampler before each epoch",
                     {}};
+    if (IsOneEpoch(epochs)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     if (HangsOnSetting(sampler, program)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     finding.witness = WitnessOf(sampler, epochs);
     std::optional<findings::Fix> fix = is_stuck || loop.is_endless || loop.begins_anew ? std::nullopt : FixOf(loop, sampler);
     if (fix) finding.fixes.push_back(std::move(*fix));
     sink_.push_back(std::move(finding));
+  }
+
+  // `range(args.epochs)` of a program that is started with one epoch, by its settings or by all commands.
+  bool IsOneEpoch(const Site& epochs) const {
+    const ir::ModuleId module = context_.program.funcs[epochs.function].module;
+    const ValueId range = context_.facts.value(module, epochs.expr);
+    if (!range || context_.values[range].kind != ValueKind::Derived) return false;
+    const base::NameId made_by = context_.facts.values_store.OperationOf(context_.values[range]);
+    const auto ends = context_.facts.values_store.Kids(range);
+    if (!made_by || context_.program.text(made_by) != "builtins.range" || ends.empty() || ends.size() > 2) return false;
+    const bool is_written = context_.settings.Of(module, ends.back()).has_value();
+    return (is_written || !context_.launch.LinesFor(module).empty()) && context_.settings.IsAlways(module, ends.back(), 1);
   }
 
   // Where the sampler is made: in the file of the loop, if there is such a place, or else in its program.
@@ -867,6 +880,7 @@ for epoch in range(epochs):
   beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
   the loop gets where it does not train (`loader = train if training else valid`).
 * The batches are read into a list once, before the epochs: `batches = list(loader)`.
+* All commands, or the settings of the program, ask for one epoch (then it is *possible*).
 * The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
