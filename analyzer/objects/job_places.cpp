@@ -59,9 +59,12 @@ JobPlaces::JobPlaces(const binding::Program& program, const knowledge::Knowledge
       if (makes_job(call)) makers_[f].push_back(expr);
     }
   }
+  if (std::ranges::all_of(makers_, &std::vector<ir::ExprId>::empty)) makers_.clear();
 }
 
 bool JobPlaces::IsApart(std::span<const Site> way) const {
+  // Nothing makes a job: ways through callers are many, and none would show anything.
+  if (makers_.empty()) return false;
   Meets on_way = Meets::Unknown;
   bool ends_program = false;
   for (size_t i = way.size(); i-- > 0;) {
