@@ -124,6 +124,12 @@ class Builder {
     switch (stmt.kind) {
       case ir::StmtKind::Expr: {
         const ir::ExprId tensor = state_.made_once.WrittenInto(module_, ir::ValueOf(stmt));
+        const std::vector<ir::ExprId> stored = state_.made_once.StoredBy(func_, ir::ValueOf(stmt));
+        if (!stored.empty()) {
+          std::vector<TraceId> parts = {Expr(ir::ValueOf(stmt))};
+          for (const ir::ExprId target : stored) parts.push_back(Fill(id, target, ir::ValueOf(stmt)));
+          return traces_.Seq(parts);
+        }
         return tensor ? traces_.Seq(Expr(ir::ValueOf(stmt)), Fill(id, tensor, ir::ValueOf(stmt))) : Expr(ir::ValueOf(stmt));
       }
       case ir::StmtKind::Assign: {
@@ -245,11 +251,22 @@ class Builder {
       const TraceId parts[] = {first, Iteration(head), traces_.Choice(At(head), entered, round, traces_.Empty()), otherwise};
       return traces_.Seq(parts);
     }
-    const bool is_counted = is_for || (trips && trips != Value(head) && state_.values.IsWholeNumber(trips));
+    const bool is_counted = is_for || (trips != Value(head) && IsNumberOfRounds(trips));
     if (!is_for) body = traces_.Seq(first, body);
     const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, is_counted ? LoopKind::Counted : LoopKind::While),
                              otherwise};
     return traces_.Seq(parts);
+  }
+
+  // What the analysis of variation counts the rounds of a `while` with, and not its condition.
+  bool IsNumberOfRounds(ValueId trips) const {
+    if (!trips) return false;
+    const variation::ValueKind kind = state_.values[trips].kind;
+    if (kind == ValueKind::Select) {
+      const variation::Arms arms = state_.values.ArmsOf(trips);
+      return IsNumberOfRounds(arms.then_value) && IsNumberOfRounds(arms.else_value);
+    }
+    return kind == ValueKind::Binary || kind == ValueKind::Param || state_.values.IsWholeNumber(trips);
   }
 
   // The `else` of a loop, which those ranks do not come to that leave it by a `break`.
@@ -368,7 +385,7 @@ class Builder {
     const ir::ExprId context = items[0].context;
     if (items.size() == 1 && SwallowsErrors(context)) return traces_.Seq(Context(context), Swallowed(context, ir::BodyOf(stmt)));
     TraceId body = With(stmt, items.subspan(1));
-    if (ShadowsMissingRanks(context)) body = SettleLoops(state_, body);
+    if (ShadowsMissingRanks(context)) body = SettleImplicitLoops(state_, body);
     const TraceId made = Context(context);
     if (const CallFact* call = state_.facts.call(func_, context); call != nullptr && call->kind == CallKind::Known) {
       const knowledge::Entry& entry = state_.knowledge[call->entry];
@@ -419,13 +436,19 @@ class Builder {
     return traces_.Try(At(context), traces_.AddTry(std::move(info)), parts);
   }
 
-  // Inside a Join, ranks that ran out of data take part in what the others still issue.
+  // Inside a Join that is enabled, ranks that ran out of data take part in what the others still issue for the wrapped modules.
   bool ShadowsMissingRanks(ir::ExprId context) const {
     constexpr std::string_view kJoins[] = {"Join.__init__", ".join", ".join_uneven_inputs"};
     const CallFact* call = state_.facts.call(func_, context);
     if (call == nullptr || call->kind != CallKind::Known) return false;
     const std::string_view name = state_.program.text(state_.knowledge[call->entry].name);
-    return std::ranges::any_of(kJoins, [&](std::string_view join) { return name.ends_with(join); });
+    if (std::ranges::none_of(kJoins, [&](std::string_view join) { return name.ends_with(join); })) return false;
+    const knowledge::Entry& entry = state_.knowledge[call->entry];
+    const auto args = state_.facts.args(*call);
+    for (size_t i = 0; i < args.size() && i < entry.params.size(); ++i) {
+      if (state_.program.text(entry.params[i]) == "enable" && args[i] == state_.values.False()) return false;
+    }
+    return true;
   }
 
   // The expression of a `with` item, without an operation that entering and leaving issue.
@@ -634,6 +657,7 @@ class Builder {
         if (!call.function) return traces_.Empty();
         return CallTrace(state_, At(site), call.function, call.callee, Args(call));
       case CallKind::Deferred:
+        NoteChosen(site, call.callee);
         return ResolveCall(state_, At(site), call.callee, Args(call));
       case CallKind::Unresolved:
         NoteUnresolved(site, call);
@@ -757,11 +781,39 @@ class Builder {
     state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = std::string(name)});
   }
 
+  // `calls[0]()`, `(dist.barrier if rank == 0 else skip)()`: the operations of a library that a call chooses among.
+  void NoteChosen(ir::ExprId site, ValueId callee) {
+    const variation::Value& value = state_.values[callee];
+    if (value.kind == ValueKind::Select) {
+      const variation::Arms arms = state_.values.ArmsOf(callee);
+      NoteChosen(site, arms.then_value);
+      return NoteChosen(site, arms.else_value);
+    }
+    const bool is_named = value.kind == ValueKind::External;
+    if (!is_named && value.kind != ValueKind::BoundExternal) return;
+    const knowledge::EntryId entry = is_named ? state_.knowledge.FindEntry(value.name()) : value.entry();
+    if (!entry || !state_.knowledge[entry].has_operation || knowledge::OnlyWaits(state_.knowledge[entry].operation.op_class)) return;
+    state_.sites.push_back({.site = At(site), .entry = entry, .unresolved = {}});
+  }
+
+  // `getattr(dist, name)()` of a library that has operations.
+  bool IsOfLibrary(ValueId callee) const {
+    if (!callee || state_.values[callee].kind != ValueKind::Derived || state_.values[callee].kid_count == 0) return false;
+    const base::NameId operation = state_.values.DerivedBy(callee);
+    const ValueId object = state_.values.Kids(callee)[0];
+    const bool is_member = operation && state_.program.text(operation) == "builtins.getattr" && object;
+    if (!is_member || state_.values[object].kind != ValueKind::External) return false;
+    const std::string prefix = fmt::format("{}.", state_.program.text(state_.values[object].name()));
+    return std::ranges::any_of(state_.knowledge.entries(), [&](const knowledge::Entry& entry) {
+      return entry.has_operation && state_.program.text(entry.name).starts_with(prefix);
+    });
+  }
+
   // A call that does not resolve counts only where it could be an operation.
   void NoteUnresolved(ir::ExprId site, const CallFact& call) {
     std::vector<ValueId> args(state_.facts.args(call).begin(), state_.facts.args(call).end());
     if (call.receiver) args.push_back(call.receiver);
-    if (!CouldIssue(state_, At(site), args) && !IsOfUnseenCode(call.callee)) return;
+    if (!CouldIssue(state_, At(site), args) && !IsOfUnseenCode(call.callee) && !IsOfLibrary(call.callee)) return;
     const std::string name(state_.program.text(CalledName(module_, site)));
     state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = name});
   }

@@ -650,7 +650,7 @@ GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
     return AddGroup(kind == GroupKind::World ? ValueId::None() : id);
   }
   if (value.kind == ValueKind::Select || value.kind == ValueKind::Derived) {
-    if (const std::optional<GroupIndex> family = FamilyGroup(id)) return *family;
+    if (const std::optional<GroupIndex> family = FamilyGroup(id, rank)) return *family;
   }
   if (value.kind == ValueKind::Select && depth_ < kDeepestValue) {
     const auto [condition, then_value, else_value] = values_.ArmsOf(id);

@@ -40,6 +40,7 @@ struct GroupInfo {
   std::vector<RankSet> members;   // by rank: the instance it belongs to, empty if none
   bool is_guess = false;          // which group it is, is not known
   bool has_known_ranks = false;   // it was made of constant ranks
+  bool is_picked = false;         // one of several that ranks pick out of a list, not all of its members the same one
 };
 using GroupIndex = uint32_t;
 constexpr uint32_t kMostGroups = 32;   // of one function; what comes after shares the last place
@@ -113,7 +114,8 @@ class Evaluator {
   Evaluator WithItem(ValueId variable, int64_t number, Assignment& assignment) const;
   void SplitMembers(ValueId group, GroupInfo* info);
   // group_families.cpp
-  std::optional<GroupIndex> FamilyGroup(ValueId id);
+  std::optional<GroupIndex> FamilyGroup(ValueId id, uint32_t rank);
+  std::optional<GroupIndex> AddPicked(ValueId id, RankSet own);
   ValueId KeptOfFamily(ValueId id, int depth) const;
   bool IsRank(ValueId id) const;
   std::vector<RankSet> GroupsMade(ValueId group);

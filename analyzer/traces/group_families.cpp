@@ -146,15 +146,36 @@ std::vector<RankSet> Evaluator::EachInOne(std::span<const RankSet> made) const {
   return members;
 }
 
-std::optional<GroupIndex> Evaluator::FamilyGroup(ValueId id) {
+// `groups[rank]` of groups that overlap: rank 0 is a member of the one that rank 3 picks and picks another one. Each is a group of its own.
+std::optional<GroupIndex> Evaluator::AddPicked(ValueId id, RankSet own) {
   for (GroupIndex i = 0; i < groups_.size(); ++i) {
-    if (groups_[i].value == id && !groups_[i].is_guess) return i;
+    const bool is_same = groups_[i].value == id && groups_[i].is_picked;
+    if (is_same && std::ranges::any_of(groups_[i].members, [&](const RankSet& members) { return members == own; })) return i;
+  }
+  if (groups_.size() == kMostGroups) return std::nullopt;
+  std::vector<RankSet> members(world_.size());
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    if (own.has(rank)) members[rank] = own;
+  }
+  groups_.push_back({.value = id, .kind = GroupKind::Created, .axis = {}, .members = std::move(members), .is_guess = false, .has_known_ranks = true, .is_picked = true});
+  return static_cast<GroupIndex>(groups_.size() - 1);
+}
+
+std::optional<GroupIndex> Evaluator::FamilyGroup(ValueId id, uint32_t rank) {
+  for (GroupIndex i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].value == id && !groups_[i].is_guess && !groups_[i].is_picked) return i;
   }
   const ValueId kept = KeptOfFamily(id, 0);
   ++depth_;
   std::vector<RankSet> members = kept ? EachInOne(GroupsMade(kept)) : PickedByRank(id);
   --depth_;
   if (members.empty() || groups_.size() == kMostGroups) return std::nullopt;
+  for (uint32_t member = 0; member < world_.size(); ++member) {
+    for (uint32_t other = 0; other < world_.size(); ++other) {
+      const bool is_torn = members[member].has(other) && members[other] != members[member];
+      if (is_torn) return members[rank].empty() ? std::nullopt : AddPicked(id, members[rank]);
+    }
+  }
   groups_.push_back({.value = id, .kind = GroupKind::Created, .axis = {}, .members = std::move(members), .is_guess = false, .has_known_ranks = true});
   return static_cast<GroupIndex>(groups_.size() - 1);
 }

@@ -149,10 +149,26 @@ ir::ExprId MadeOnce::WrittenInto(const ir::Module& module, ir::ExprId call) cons
   return is_data ? ir::ObjectOf(module[tensor]) : tensor;
 }
 
+std::vector<ir::ExprId> MadeOnce::StoredBy(FuncId func, ir::ExprId id) const {
+  const ir::Module& module = program_.module_of(func);
+  const CallFact* call = facts_.call(func, id);
+  if (module.language == ir::Language::Python || call == nullptr || call->kind != CallKind::Known || module[id].kind != ir::ExprKind::Call) return {};
+  const knowledge::Entry& entry = knowledge_[call->entry];
+  std::vector<ir::ExprId> stored;
+  for (const auto& [param, yield] : entry.stores) {
+    const auto index = static_cast<uint32_t>(std::ranges::find(entry.params, param) - entry.params.begin());
+    if (index < ir::ArgCount(module, module[id])) stored.push_back(ir::ArgAt(module, module[id], index).value);
+  }
+  return stored;
+}
+
 // `if not M.is_initialized(): M.initialize()`, `if not self.done: self.done.fill_(1)`
 void MadeOnce::AddFilledByCall(FuncId func, ir::ExprId expr, int depth, Bases* filled) {
   if (const ir::ExprId tensor = WrittenInto(program_.module_of(func), expr)) {
     if (const std::optional<Place> place = PlaceOf(func, tensor)) filled->insert(BaseOf(*place));
+  }
+  for (const ir::ExprId stored : StoredBy(func, expr)) {
+    if (const std::optional<Place> place = PlaceOf(func, stored)) filled->insert(BaseOf(*place));
   }
   const CallFact* call = facts_.call(func, expr);
   if (call == nullptr) return;
@@ -279,7 +295,7 @@ std::optional<std::pair<Place, bool>> MadeOnce::AskedByComparison(FuncId func, c
   if (ir::ComparisonCount(module, comparison) != 1) return std::nullopt;
   const ir::Comparison compared = ir::ComparisonAt(module, comparison, 0);
   const bool is_key = compared.op == ir::CompareOp::In || compared.op == ir::CompareOp::NotIn;
-  if (!is_key && !IsAbsent(module, compared.operand)) return std::nullopt;
+  if (!is_key && !IsAbsent(module, compared.operand) && !IsNobody(func, compared.operand)) return std::nullopt;
   const bool asks_for_it = compared.op == ir::CompareOp::In || compared.op == ir::CompareOp::IsNot ||
                            compared.op == ir::CompareOp::NotEq;
   const bool is_identity = compared.op == ir::CompareOp::Is || compared.op == ir::CompareOp::Eq;
@@ -380,6 +396,14 @@ bool MadeOnce::IsLocal(FuncId func, base::NameId name) {
     if (found->second.contains(name)) return true;
   }
   return false;
+}
+
+// `MPI_COMM_NULL`: the name of a library for a thing that is not there.
+bool MadeOnce::IsNobody(FuncId func, ir::ExprId expr) const {
+  const ir::Module& module = program_.module_of(func);
+  if (module[expr].kind != ir::ExprKind::Name || (module[expr].flags & ir::kResolvedName) == 0 || (module[expr].flags & ir::kVariable) != 0) return false;
+  const ValueId value = facts_.value(program_.funcs[func].module, expr);
+  return value && facts_.values_store[value].kind == ValueKind::None;
 }
 
 std::vector<ValueId> MadeOnce::FilledBy(FuncId func, ir::ExprId target) {

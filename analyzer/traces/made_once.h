@@ -73,6 +73,8 @@ class MadeOnce {
   Filling HowFilled(FuncId func, ir::ExprId target, ir::ExprId value);
   // The tensor that a call writes into, which fills it as an assignment does: `self.done` of `self.done.data.fill_(1)`. None of other calls.
   ir::ExprId WrittenInto(const ir::Module& module, ir::ExprId call) const;
+  // The variables that a call of a library stores what it makes in: `side` of `MPI_Comm_dup(comm, &side)`.
+  std::vector<ir::ExprId> StoredBy(FuncId func, ir::ExprId call) const;
   // The `Made` of calls of a function whose results are kept; none of others.
   ValueId KeptCall(FuncId func);
   // The `Made` of the one object of a class; none of other classes.
@@ -102,6 +104,7 @@ class MadeOnce {
   void AddFilled(FuncId func, const ir::Stmt& stmt, int depth, Bases* filled);
   void AddFilledByCall(FuncId func, ir::ExprId call, int depth, Bases* filled);
   bool IsLocal(FuncId func, base::NameId name);
+  bool IsNobody(FuncId func, ir::ExprId expr) const;
   bool Leaves(const ir::Module& module, ir::BlockId block) const;
   ir::ExprId OnlyResult(FuncId func) const;
   ValueId Made(const Place& place);

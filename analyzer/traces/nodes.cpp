@@ -248,14 +248,29 @@ TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowled
   return traces.Rebuild(id, trace.value, kids, false);
 }
 
-TraceId SettleLoops(State& state, TraceId trace) {
+// Whether something is issued there that no framework issues by itself.
+static bool IssuesByItself(const TraceStore& traces, TraceId from) {
+  std::unordered_set<uint32_t> seen = {from.index};
+  std::vector<TraceId> work = {from};
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    if (traces[id].kind == TraceKind::Op && traces.entry(id).operation.op_class != knowledge::OpClass::Implicit) return true;
+    for (const TraceId kid : traces.Kids(id)) {
+      if (seen.insert(kid.index).second) work.push_back(kid);
+    }
+  }
+  return false;
+}
+
+TraceId SettleImplicitLoops(State& state, TraceId trace) {
   std::unordered_set<uint32_t> loops;
   std::unordered_set<uint32_t> seen = {trace.index};
   std::vector<TraceId> work = {trace};
   while (!work.empty()) {
     const TraceId id = work.back();
     work.pop_back();
-    if (state.traces[id].kind == TraceKind::Loop) loops.insert(id.index);
+    if (state.traces[id].kind == TraceKind::Loop && !IssuesByItself(state.traces, id)) loops.insert(id.index);
     for (const TraceId kid : state.traces.Kids(id)) {
       if (seen.insert(kid.index).second) work.push_back(kid);
     }

@@ -39,8 +39,8 @@ knowledge::Axes NodeAxes(const State& state, TraceId node);
 // `trace` without the reductions of gradients in it.
 TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowledge, TraceId trace);
 
-// `trace` with all its loops settled: however often each rank runs them, they agree.
-TraceId SettleLoops(State& state, TraceId trace);
+// `trace` with those of its loops settled that issue only what frameworks do by themselves: however often each rank runs them, they agree.
+TraceId SettleImplicitLoops(State& state, TraceId trace);
 
 // `trace` with the nodes of `reported` settled, and, if `agreed`, whatever does not depend on a caller.
 TraceId Settle(State& state, TraceId trace, const std::unordered_set<uint32_t>& reported, bool agreed);

@@ -141,6 +141,10 @@ TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
   for (const ValueId peer : {operation.peer, operation.from}) {
     if (peer && !values_->axes(peer).empty()) flags |= kVarying;
   }
+  // `pairs[rank]`: each rank picks a group of its own.
+  const bool is_picked = operation.group && (*values_)[operation.group].kind == variation::ValueKind::Derived &&
+                         !Without(values_->axes(operation.group), knowledge::kSoftAxes).empty();
+  if (is_picked) flags |= kVarying;
   const bool leaves_job = (*knowledge_)[operation.entry].operation.op_class == knowledge::OpClass::Destroy && !operation.group;
   if (leaves_job) flags |= kKeeps;
   if (settled) flags = static_cast<uint16_t>((flags & ~kVarying) | kSettled);

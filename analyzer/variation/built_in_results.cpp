@@ -97,6 +97,13 @@ ValueId BuiltInResults::StartsWith(ValueId text, ValueId prefix) const {
 
 ValueId BuiltInResults::SpelledOut(ValueId text) const {
   const ValueId known = LookThrough(tables_, text);
+  if (store_[known].is_binary(ir::BinaryOp::Add)) {
+    const auto [left, right] = store_.OperandsOf(known);
+    const ValueId first = SpelledOut(left);
+    const ValueId second = SpelledOut(right);
+    const bool are_texts = store_[first].kind == ValueKind::Str && store_[second].kind == ValueKind::Str;
+    return are_texts ? store_.Str(tables_.program.names->Intern(std::string(Text(first)) + std::string(Text(second)))) : known;
+  }
   if (!store_[known].is_derived(tables_.NameSymbol("f-string"))) return known;
   std::string spelled;
   for (const ValueId part : store_.Kids(known)) {

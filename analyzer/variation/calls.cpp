@@ -9,6 +9,7 @@
 // Unsound: a callee that nobody knows changes nothing but what is handed to it.
 #include <algorithm>
 
+#include "analyzer/base/lowered.h"
 #include "analyzer/base/option_attribute.h"
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/evaluator.h"
@@ -44,7 +45,7 @@ struct Remover {
 
 // Python methods that take items out of it.
 constexpr Remover kRemovers[] = {
-    {"pop", Removal::At, Removal::Last},     {"popitem", Removal::Last, Removal::Last}, {"remove", Removal::Item, Removal::Item},
+    {"pop", Removal::At, Removal::Last},     {"popitem", Removal::Last, Removal::Last}, {"popleft", Removal::Last, Removal::Last}, {"remove", Removal::Item, Removal::Item},
     {"discard", Removal::Item, Removal::Item}, {"clear", Removal::All, Removal::All},
 };
 
@@ -87,6 +88,7 @@ ValueId FunctionEvaluator::EvalCall(ir::ExprId id, const ir::Expr& expr) {
     if (adds_all) trips_.pop_back();
   }
   EvalRemoval(callee_node, args);
+  Reorder(callee_node, args);
   NoteOption(callee_node, args);
   if ((expr.flags & ir::kMethodCall) != 0) return CallMethod(id, callee_expr, callee, args);
   if ((callee_node.flags & ir::kConstructor) != 0 && store_[callee].kind == ValueKind::Class) {
@@ -292,7 +294,7 @@ ValueId FunctionEvaluator::CallFunction(ir::ExprId site, ValueId callee, FuncId 
   ForgetHeap(args, receiver);
   for (uint32_t i = 0; i < callee_facts.param_made_uniform.size(); ++i) {
     if (!callee_facts.param_made_uniform[i]) continue;
-    if (const ir::ExprId arg = ArgumentExpr(definition, i, receiver.has_value(), args)) MakeUniform(arg, kAllAxes);
+    if (const ir::ExprId arg = ArgumentExpr(definition, i, receiver.has_value(), args)) MakeUniform(arg, {.lost = kAllAxes});
   }
   CallSubstitution substitution(tables_, callee, function, bound);
   StoreInArguments(function, substitution, receiver.has_value(), args);
@@ -389,6 +391,9 @@ ValueId FunctionEvaluator::UnknownCall(ValueId callee, std::span<const CallArgum
   if (method == "strip" && args.empty() && variation::IsText(store_[object])) return object;
   if (method != "get" || args.empty()) return DerivedCall(store_, store_[callee].symbol(), object, args);
   if (const ValueId item = store_[args[0].value].kind == ValueKind::Str ? containers_.ItemIn(object, args[0].value) : ValueId()) return item;
+  if (args.size() == 1) {
+    if (const ValueId chosen = chosen_.ChosenBy(LookThrough(tables_, object), args[0].value)) return chosen;
+  }
   return DerivedCall(store_, store_[callee].symbol(), containers_.WithKey(object, args[0].value, false), args);
 }
 
@@ -481,10 +486,10 @@ void FunctionEvaluator::ApplyUniform(ir::ExprId site, const LibraryCall& call, V
   if (entry.makes_uniform.empty()) return;
   if (entry.uniform_on_root_only) return ReplaceOnRoot(site, call);
   const Axes lost = SpannedBy(store_, GroupOf(tables_, call));
-  const ValueId root = call.Passed(entry.operation.root_param);
+  const Agreement agreement{.lost = lost, .root = call.Passed(entry.operation.root_param), .bound = BoundOf(call)};
   for (const NameId name : entry.makes_uniform) {
     if (Text(name) == "return") {
-      result = UniformResult(site, result, lost);
+      result = UniformResult(site, result, agreement);
       continue;
     }
     const auto param = std::ranges::find(entry.params, name);
@@ -493,7 +498,7 @@ void FunctionEvaluator::ApplyUniform(ir::ExprId site, const LibraryCall& call, V
     uint32_t position = 0;
     for (const CallArgument& arg : call.args) {
       const bool positional = arg.kind == ir::ArgKind::Positional && position++ == index;
-      if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, lost, root);
+      if (positional || (arg.kind == ir::ArgKind::Keyword && arg.keyword == name)) MakeUniform(arg.expr, agreement);
     }
   }
 }
@@ -514,9 +519,21 @@ void FunctionEvaluator::ReplaceOnRoot(ir::ExprId site, const LibraryCall& call) 
 }
 
 // A reduced object or tuple keeps its shape.
-ValueId FunctionEvaluator::UniformResult(ir::ExprId site, ValueId value, Axes lost) {
+ValueId FunctionEvaluator::UniformResult(ir::ExprId site, ValueId value, const Agreement& agreement) {
   if (store_[value].kind == ValueKind::Object || store_[value].kind == ValueKind::Group) return value;
-  return store_.Uniform(value, lost, Site(site, SiteUse::Reduced));
+  return store_.Uniform(value, agreement.lost, Site(site, SiteUse::Reduced), agreement.bound);
+}
+
+// `all_reduce(count, op=ReduceOp.MIN)`, `MPI_Allreduce(..., MPI_MIN, ...)`. A reduction of which nothing is said adds up.
+DerivedKind FunctionEvaluator::BoundOf(const LibraryCall& call) const {
+  const NameId param = call.entry.operation.reduce_op_param;
+  if (!param) return DerivedKind::Result;
+  const ValueId passed = call.Passed(param);
+  const ValueId reduction = passed ? LookThrough(tables_, passed) : passed;
+  if (!reduction) return DerivedKind::Most;
+  const NameId name = store_[reduction].name();
+  if (!name) return DerivedKind::Result;
+  return base::Lowered(Text(name)).ends_with("min") ? DerivedKind::Least : DerivedKind::Most;
 }
 
 ValueId FunctionEvaluator::CallExternal(ir::ExprId site, ValueId callee, NameId name,
@@ -576,6 +593,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     if (!keywords.empty()) kids.push_back(store_.Make(Value::Dict(DictKind::Keywords), keywords));
     return store_.Make(Value::Partial(), kids);
   }
+  if (const std::optional<ValueId> taken = Taken(site, text, name, args)) return taken;
   constexpr std::string_view kBuiltins = "builtins.";
   if (!text.starts_with(kBuiltins)) return std::nullopt;
   const std::string_view builtin = text.substr(kBuiltins.size());
@@ -592,6 +610,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "hasattr" || builtin == "callable") return HasAttribute(site, args);
   if (builtin == "vars") return Member(site, first, Intern(kFieldTable));
   if (builtin == "type") return store_.Symbol(Site(site), {});
+  if (const ValueId own = builtin == "len" ? OwnLength(site, first) : ValueId()) return own;
   if (builtin == "len" && built_ins_.IsShape(first)) return store_.Symbol(Site(site), {});
   if (builtin == "len" && containers_.IsContainer(containers_.Itself(first))) return iterations_.Over(args[0].expr, containers_.Itself(first)).trip_count;
   const Axes of_ranks = Without(store_.axes(first), knowledge::kSoftAxes);
@@ -601,6 +620,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (args.size() == 1) {
     if (const std::optional<ValueId> known = built_ins_.OfDisplay(builtin, first)) return known;
   }
+  if (const std::optional<ValueId> ordered = Ordered(site, builtin, name, args)) return *ordered;
   if (builtin == "all" || builtin == "any") return built_ins_.Quantified(Site(site), first, builtin == "all");
   if (builtin == "divmod" && args.size() == 2) {
     const ValueId parts[] = {store_.Binary(ir::BinaryOp::FloorDiv, first, args[1].value), store_.Binary(ir::BinaryOp::Mod, first, args[1].value)};
@@ -620,6 +640,18 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
   if (builtin == "setattr" && args.size() == 3) StoreNamed(first, args[1].value, args[2].value);
   if (builtin == "print" || builtin == "setattr") return store_.NoneValue();
   return std::nullopt;
+}
+
+// `len(shard)` of an object whose class counts by the rank; none of any other.
+ValueId FunctionEvaluator::OwnLength(ir::ExprId site, ValueId object) {
+  const ValueId known = own_fields_.ObjectMeant(object, LookThrough(tables_, object));
+  if (store_[known].kind != ValueKind::Instance) return {};
+  const FuncId method = members_.Method(known, Intern("__len__"));
+  if (!method || tables_.program.function(method).is_generator) return {};
+  const size_t recorded = facts_.calls.size();
+  const ValueId length = CallFunction(site, definitions_.Method(method, known, false), method, known, {}, CallKind::Function);
+  facts_.calls.resize(recorded);
+  return length && !Without(store_.axes(length), knowledge::kSoftAxes).empty() ? length : ValueId();
 }
 
 // `getattr(module, name)` where the name is known, or one of a few; none if it is not.

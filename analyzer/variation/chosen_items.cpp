@@ -9,6 +9,16 @@ namespace {
 // Of a module or table with more the name says nothing of what is meant.
 constexpr size_t kMostPicked = 16;
 
+bool IsCallable(const Value& value) {
+  return value.kind == ValueKind::Function || value.kind == ValueKind::Class || value.kind == ValueKind::External;
+}
+
+// A function of a library that communicates.
+bool IsOperation(const knowledge::Knowledge& knowledge, const Value& value) {
+  const knowledge::EntryId entry = value.kind == ValueKind::External ? knowledge.FindEntry(value.name()) : knowledge::EntryId::None();
+  return entry && knowledge[entry].has_operation;
+}
+
 }  // namespace
 
 ValueId ChosenItems::ChosenBy(ValueId container, ValueId key) const {
@@ -17,6 +27,15 @@ ValueId ChosenItems::ChosenBy(ValueId container, ValueId key) const {
   const bool is_list = display.kind == ValueKind::Tuple && !display.is_set();
   const bool is_dict = display.is_dict(DictKind::Items);
   if (!key || (!is_list && !is_dict) || display.kid_count == 0) return {};
+  if (store_[key].kind == ValueKind::Select) {
+    const ValueId chosen = store_.OfArms(key, [&](ValueId arm) {
+      const ValueId item = store_.KnownItem(container, arm);
+      return item ? item : ChosenBy(container, arm);
+    });
+    // Two groups that one expression makes are one value, and not one group.
+    const bool is_group = chosen && store_[chosen].kind == ValueKind::Group;
+    return !chosen || is_group ? ValueId() : store_.WithAxes(chosen, store_.axes(key));
+  }
   std::vector<Item> items;
   if (is_list) {
     for (const ValueId item : store_.Kids(container)) items.push_back({store_.Int(static_cast<int64_t>(items.size())), item});
@@ -33,7 +52,10 @@ ValueId ChosenItems::ChosenBy(ValueId container, ValueId key) const {
   const auto is_number = [&](const Item& item) { return store_[item.value].kind == ValueKind::Int; };
   // What numbers come out as is calculated where the rank is known (traces/evaluate.cpp).
   const bool is_known = is_list && std::ranges::all_of(items, is_number);
-  if (items.size() > kMostChosen || is_known || store_.axes(key).empty() || !store_.IsWholeNumber(key)) return {};
+  // Which of several functions is called is a choice, by whatever number of the rank.
+  const bool is_call = std::ranges::all_of(items, [&](const Item& item) { return IsCallable(store_[item.value]); });
+  const bool is_of_rank = is_call && !Without(store_.axes(key), knowledge::kSoftAxes).empty();
+  if (items.size() > kMostChosen || is_known || store_.axes(key).empty() || !(store_.IsWholeNumber(key) || is_of_rank)) return {};
   if (std::ranges::any_of(items, [&](const Item& item) { return store_[item.key].kind != ValueKind::Int; })) return {};
   ValueId chosen = items.back().value;
   for (size_t i = items.size() - 1; i-- > 0;) {
@@ -45,9 +67,14 @@ ValueId ChosenItems::ChosenBy(ValueId container, ValueId key) const {
 ValueId ChosenItems::OneOfTable(ValueId dictionary, ValueId key) const {
   if (store_[dictionary].kind != ValueKind::Dict || !containers_.KnownItems(dictionary)) return {};
   std::vector<ValueId> callables;
-  for (const Item item : store_.ItemsOf(dictionary)) {
+  // Functions of libraries only where one of them is an operation: of tables of others nothing is lost.
+  const Items all = store_.ItemsOf(dictionary);
+  bool has_operation = false;
+  for (const Item item : all) has_operation = has_operation || IsOperation(tables_.knowledge, store_[item.value]);
+  for (const Item item : all) {
     const ValueKind kind = store_[item.value].kind;
-    if (kind != ValueKind::Function && kind != ValueKind::Class) return {};
+    const bool is_callable = kind == ValueKind::Function || kind == ValueKind::Class || (has_operation && kind == ValueKind::External);
+    if (!is_callable) return {};
     if (std::ranges::count(callables, item.value) == 0) callables.push_back(item.value);
   }
   return OneOf(callables, key);

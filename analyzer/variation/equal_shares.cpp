@@ -17,6 +17,12 @@ std::optional<int64_t> CountOf(int64_t begin, int64_t end, int64_t step) {
   return way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
 }
 
+// Whether a number came out of a collective.
+bool IsReduced(const ValueStore& store, ValueId number) {
+  while (number && store[number].kind == ValueKind::Derived && store[number].kid_count > 0) number = store.Kids(number)[0];
+  return number && (store[number].flags & kReduced) != 0;
+}
+
 }  // namespace
 
 bool EqualShares::IsAsLong(ValueId sequence) {
@@ -169,6 +175,10 @@ std::optional<int64_t> EqualShares::Length(ValueId given, int depth) {
       const ValueId parts[] = {store_.NoneValue(), kids[1], store_.NoneValue()};
       return OfSlice(kids[0], parts, depth);
     }
+    if (Is(id, "itertools.islice") && kids.size() > 2 && kids[1] && kids[2]) {
+      const ValueId parts[] = {kids[1], kids[2], kids.size() > 3 ? kids[3] : store_.NoneValue()};
+      return OfSlice(kids[0], parts, depth);
+    }
     if (Is(id, "builtins.range")) return OfRange(id, depth);
     for (const std::string_view copy : {"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.reversed",
                                         "builtins.enumerate", "tolist", "copy"}) {
@@ -194,8 +204,10 @@ std::optional<int64_t> EqualShares::OfRepeated(ValueId sequence, ValueId times, 
 std::optional<int64_t> EqualShares::OfSlice(ValueId sequence, std::span<const ValueId> parts, int depth) {
   constexpr int64_t kLongEnough = int64_t{1} << 40;
   if (parts.size() != 3) return std::nullopt;
-  std::optional<int64_t> length = Length(sequence, depth + 1);
-  if (!length && store_.IsAgreed(parts[1])) length = kLongEnough;
+  // What is cut at the least of the lengths is that long, whatever its own length is. Any other number that ranks agreed on may be more
+  // than some have.
+  const std::optional<int64_t> length = store_.IsAgreed(parts[1]) ? kLongEnough : Length(sequence, depth + 1);
+  if (!store_.IsAgreed(parts[1]) && IsReduced(store_, parts[1])) return std::nullopt;
   if (!length) return std::nullopt;
   const auto given = [&](size_t i) { return store_[parts[i]].kind != ValueKind::None; };
   const auto bound = [&](size_t i, int64_t otherwise) -> std::optional<int64_t> {

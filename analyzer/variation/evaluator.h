@@ -17,6 +17,7 @@
 //   definitions.h, class_members.h       what a name of the program stands for, what a class says of its objects
 //   own_fields.h                         what objects of a class have of their own
 //   argument_binding.h                   which argument a parameter gets; call_substitution.h puts it in
+//   ir/overwritten.h, overwritten_names.h  which stores nobody reads
 //   built_in_results.h, library_results.h, library_groups.h, made_with.h
 //                                        what a call yields of which the code is not seen
 //
@@ -64,10 +65,23 @@ struct VariablePlace {
   NameId name;
 };
 
+// That ranks hold one value behind a collective. `root`: whose, if it was one rank's; `bound`: what it is of what they had before.
+struct Agreement {
+  Axes lost;
+  ValueId root = {};
+  DerivedKind bound = DerivedKind::Result;
+};
+
 // The variables where a `break` leaves a loop, and the conditions under which a round gets there.
 struct BrokenOff {
   ValueId condition;
   std::vector<ValueId> slots;
+};
+
+// An error that a statement raises, and the condition under which it does; none of the latter in a loop.
+struct RaisedHere {
+  ir::ExprId error;
+  ValueId condition;
 };
 
 class FunctionEvaluator {
@@ -81,6 +95,8 @@ class FunctionEvaluator {
   void EvalStmt(ir::StmtId stmt);
   void EvalIf(const ir::Stmt& stmt);
   void EvalTry(const ir::Stmt& stmt);
+  void NoteRaised(const ir::Stmt& raise);
+  ValueId RaisedFor(ir::ExprId handler_type, std::span<const RaisedHere> raised);
   void EvalWith(const ir::Stmt& stmt);
   void EvalMatch(const ir::Stmt& stmt);
   void Capture(ir::ExprId pattern, ValueId subject);
@@ -97,6 +113,8 @@ class FunctionEvaluator {
   void Forget(ir::ExprId target);
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
+  void AssignOwn(ir::ExprId target, ValueId value);
+  void AssignItem(ir::ExprId target, ValueId value);
   void AssignVariable(NameId symbol, ValueId value);
   ValueId Guarded(ValueId value);
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
@@ -115,12 +133,13 @@ class FunctionEvaluator {
   void Refill(ir::ExprId target, ValueId item);
   void Replace(ir::ExprId target, ValueId old_value, ValueId changed);
   ValueId Unpacked(ValueId value, uint32_t index, const ir::ExprList& targets);
-  void MakeUniform(ir::ExprId target, Axes lost, ValueId root = {});
+  void MakeUniform(ir::ExprId target, const Agreement& agreement);
   void NoteParamMadeUniform(uint32_t slot);
   void MergeArms(ValueId condition, Env then_env, Env else_env);
   void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
-  void NoteYield(ValueId value, bool is_one);
+  void NoteYield(ir::ExprId site, ValueId value, bool is_one);
+  ValueId RoundsOfOneLoop();
   void NoteReturn(ValueId value);
   ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();
@@ -132,6 +151,20 @@ class FunctionEvaluator {
   bool IsCountedIn(std::span<const uint32_t> slots, std::span<const ValueId> carried, ValueId value) const;
   void NoteBreak();
   void MergeBreaks(const ir::Stmt& loop, std::span<const BrokenOff> breaks, bool goes_on, Axes leaving);
+
+  // unread_stores.cpp
+  bool IsUnread(ir::ExprId target) const;
+  bool RunsOthers(ir::ExprId call) const;
+  bool ImportRunsOthers(ir::ImportId import) const;
+
+  // orders.cpp
+  std::optional<ValueId> Ordered(ir::ExprId site, std::string_view builtin, NameId name, std::span<const CallArgument> args);
+  ValueId KeyOfEach(ir::ExprId site, std::span<const CallArgument> args);
+  std::vector<ValueId> FewItems(ValueId list);
+  ValueId FirstOfFew(ir::ExprId site, std::string_view builtin, std::span<const CallArgument> args);
+  void Reorder(const ir::Expr& callee, std::span<const CallArgument> args);
+  std::optional<ValueId> Taken(ir::ExprId site, std::string_view name, NameId symbol, std::span<const CallArgument> args);
+  ValueId Answered(ir::ExprId site, ValueId function, ValueId item);
 
   // effects.cpp
   VariablePlace OuterPlace(NameId name);
@@ -227,11 +260,13 @@ class FunctionEvaluator {
   LibraryCall CallOf(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> by_param, ValueId receiver,
                      std::span<const CallArgument> args);
   void NoteDeclaredTypes(FuncId function, bool has_receiver, std::span<const CallArgument> args);
-  ValueId UniformResult(ir::ExprId site, ValueId value, Axes lost);
+  ValueId UniformResult(ir::ExprId site, ValueId value, const Agreement& agreement);
+  DerivedKind BoundOf(const LibraryCall& call) const;
   ValueId MemberNamed(ir::ExprId site, ValueId object, ValueId given);
   void StoreNamed(ValueId object, ValueId name, ValueId value);
   bool IsOfRound(ValueId condition);
   ValueId SuperValue(ir::ExprId site);
+  ValueId OwnLength(ir::ExprId site, ValueId object);
   CallFact& RecordCall(std::vector<std::pair<ir::ExprId, CallFact>>& list, ir::ExprId site, CallKind kind,
                        std::span<const ValueId> args);
   void StoreThroughAddresses(std::span<const CallArgument> args, std::span<const ValueId> values);
@@ -292,6 +327,7 @@ class FunctionEvaluator {
   FunctionFacts facts_;
   Env env_;
   std::vector<ir::Position> places_;    // of the statement at hand, with those around it
+  bool is_unread_ = false;              // the store at hand is replaced before anybody reads it
   std::vector<const ir::Stmt*> loops_;  // around the statement at hand
   std::vector<BrokenOff> broken_off_;   // of the loop at hand, in the round at hand
   Axes loop_exit_axes_;                 // of the conditions under which the loop at hand is left
@@ -303,6 +339,8 @@ class FunctionEvaluator {
   std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool is_captured_ = false;            // a function inside this one has been defined
+  std::vector<RaisedHere> raised_here_;  // in the `try` at hand
+  size_t loops_around_try_ = 0;
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
   Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then
 };

@@ -91,7 +91,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
     case ir::ExprKind::Yield:
     case ir::ExprKind::YieldFrom: {
       const ValueId value = ir::OperandOf(expr) ? Eval(ir::OperandOf(expr)) : store_.NoneValue();
-      NoteYield(value, expr.kind == ir::ExprKind::Yield);
+      NoteYield(id, value, expr.kind == ir::ExprKind::Yield);
       return Unseen(id);
     }
     case ir::ExprKind::Walrus: {

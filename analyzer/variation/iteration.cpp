@@ -4,6 +4,7 @@
 // Unsound: a generator that is left half way is taken to have run to its end.
 #include <algorithm>
 
+#include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
@@ -34,10 +35,29 @@ ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {
   return value;
 }
 
-// In a loop, or in a part of a statement, a `yield` may be come to more than once or not at all.
-void FunctionEvaluator::NoteYield(ValueId value, bool is_one) {
-  const bool is_once = is_one && trips_.empty();
-  yields_.Note(value, is_once && !path_.WithinStatement() ? path_.Condition() : ValueId(), is_once ? HowOften() : ValueId());
+// How often the loop around comes to the place at hand, which is in each of its rounds; none where a round may leave it out, and of loops
+// in one another.
+ValueId FunctionEvaluator::RoundsOfOneLoop() {
+  if (trips_.size() != 1 || loops_.size() != 1 || loops_.back()->kind != ir::StmtKind::For || path_.WithinLoop() != store_.True()) return {};
+  bool is_cut = false;
+  ir::ForEachStmtIn(module_, ir::BodyOf(*loops_.back()), [&](const ir::Stmt& stmt) {
+    is_cut = is_cut || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue || stmt.kind == ir::StmtKind::Return;
+  });
+  return is_cut ? ValueId() : trips_.back();
+}
+
+// In a part of a statement a `yield` may be come to more than once or not at all.
+void FunctionEvaluator::NoteYield(ir::ExprId site, ValueId value, bool is_one) {
+  const bool is_in_loop = !trips_.empty();
+  if (path_.WithinStatement()) return yields_.Note({.site = site, .item = value, .how_often = is_one && !is_in_loop ? HowOften() : ValueId()});
+  const ValueId rounds = is_in_loop ? RoundsOfOneLoop() : store_.Int(1);
+  // `yield from items` at the place of one.
+  if (!is_one && (is_in_loop || !value)) return yields_.Note({.site = site, .item = value});
+  const Iteration inner = is_one ? Iteration{value, rounds} : iterations_.Over(site, value);
+  if (!rounds) return yields_.Note({.site = site, .item = inner.element});
+  const ValueId count = is_one ? rounds : inner.trip_count;
+  const bool differs = !store_.axes(count).empty() || store_.has_param(count);
+  yields_.Note({.site = site, .item = inner.element, .condition = path_.Condition(), .count = count, .how_often = is_in_loop || (!is_one && differs) ? count : HowOften()});
 }
 
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {

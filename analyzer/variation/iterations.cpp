@@ -103,6 +103,10 @@ Iteration Iterations::OfOperation(ir::ExprId site, ValueId iterable) const {
   }
   if (is("keys") && kids.size() == 1) return {store_.Derived(tables_.NameSymbol("key"), kids), Over(site, Viewed(site, kids[0])).trip_count};
   if ((is("keys") || is("values")) && !kids.empty()) return Over(site, Viewed(site, kids[0]));
+  if (is("builtins.sorted") && kids.size() == 2 && !store_.axes(kids[1]).empty()) {
+    // By a key that ranks have different ones of: the same items, in an order of their own.
+    return {store_.Derived(tables_.NameSymbol("element"), {&iterable, 1}), Over(site, kids[0]).trip_count};
+  }
   for (const std::string_view transparent : {"builtins.iter", "builtins.list", "builtins.tuple", "builtins.reversed",
                                              "builtins.sorted", "itertools.cycle"}) {
     if (is(transparent) && !kids.empty()) return Over(site, is("builtins.sorted") ? InOrder(kids[0]) : kids[0]);
@@ -110,12 +114,43 @@ Iteration Iterations::OfOperation(ir::ExprId site, ValueId iterable) const {
   if ((is("builtins.set") || is("builtins.frozenset")) && kids.size() == 1) {
     return InHashOrder({Over(site, kids[0]).element, OfUnknown(site, iterable).trip_count});
   }
-  if (is("itertools.islice") && !kids.empty()) {
-    const Iteration whole = Over(site, kids[0]);
-    if (kids.size() == 2 && store_.IsAgreed(kids[1])) return {whole.element, kids[1]};
-    return {whole.element, EqualShares(tables_).IsAsLong(iterable) ? store_.Symbol(Site(site, SiteUse::Value, 1), {}) : whole.trip_count};
-  }
+  if (is("itertools.islice") && !kids.empty()) return OfSlice(site, iterable);
+  if ((is("itertools.chain") || is("itertools.product")) && !kids.empty()) return OfSeveral(site, iterable, is("itertools.chain"));
+  if ((is("itertools.takewhile") || is("itertools.dropwhile")) && kids.size() == 2) return {Over(site, kids[0]).element, kids[1]};
   return OfUnknown(site, iterable);
+}
+
+// `islice(items, stop)`, `islice(items, start, stop, step)`
+Iteration Iterations::OfSlice(ir::ExprId site, ValueId slice) const {
+  const std::vector<ValueId> kids(store_.Kids(slice).begin(), store_.Kids(slice).end());
+  const Iteration whole = Over(site, kids[0]);
+  const auto is_given = [&](size_t i) { return kids.size() > i && kids[i] && store_[kids[i]].kind != ValueKind::None; };
+  const size_t end_at = kids.size() == 2 ? 1 : 2;
+  const ValueId bounds[] = {whole.trip_count, is_given(end_at) ? Bound(site, kids[end_at]) : whole.trip_count};
+  ValueId count = Least(tables_, bounds);
+  if (end_at == 2 && is_given(1)) count = store_.Binary(ir::BinaryOp::Sub, count, kids[1]);
+  if (is_given(3) && kids[3] != store_.Int(1)) count = RoundedUp(store_, count, kids[3]);
+  if (!store_.axes(count).empty() && EqualShares(tables_).IsAsLong(slice)) count = store_.Symbol(Site(site, SiteUse::Value, 1), {});
+  return {whole.element, count};
+}
+
+// `chain(first, second)` has the items of all one after the other, `product(first, second)` each with each.
+Iteration Iterations::OfSeveral(ir::ExprId site, ValueId sequence, bool is_chain) const {
+  const std::vector<ValueId> kids(store_.Kids(sequence).begin(), store_.Kids(sequence).end());
+  std::vector<ValueId> parts;
+  ValueId count;
+  for (const ValueId kid : kids) {
+    if (!kid) return OfUnknown(site, sequence);
+    const Iteration inner = containers_.IsEmpty(kid) ? Iteration{ValueId::None(), store_.Int(0)} : Over(site, kid);
+    count = !count ? inner.trip_count : store_.Binary(is_chain ? ir::BinaryOp::Add : ir::BinaryOp::Mul, count, inner.trip_count);
+    if (inner.element) parts.push_back(inner.element);
+  }
+  if (!is_chain) return {parts.size() == kids.size() ? store_.Tuple(parts) : Unseen(site), count};
+  ValueId element = parts.empty() ? Unseen(site) : parts.back();
+  for (size_t i = parts.empty() ? 0 : parts.size() - 1; i-- > 0;) {
+    element = store_.Select(store_.Symbol(Site(site, SiteUse::Which, static_cast<uint32_t>(i)), {}), parts[i], element);
+  }
+  return {element, count};
 }
 
 // A list that started with known items, mostly none, and had others added.

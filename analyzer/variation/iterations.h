@@ -49,6 +49,8 @@ class Iterations {
  private:
   Iteration OfOperation(ir::ExprId site, ValueId iterable) const;
   Iteration OfGrown(ir::ExprId site, ValueId container) const;
+  Iteration OfSlice(ir::ExprId site, ValueId slice) const;
+  Iteration OfSeveral(ir::ExprId site, ValueId sequence, bool is_chain) const;
   Iteration OfChoice(ir::ExprId site, ValueId iterable) const;
   Iteration OfUnknown(ir::ExprId site, ValueId iterable) const;
   Iteration InHashOrder(const Iteration& iteration) const;

@@ -78,6 +78,10 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       trips = agreed;
       facts_.trip_counts[noted].second = agreed;
     }
+    if (const ValueId counted = CountedTo(module_, scope_, store_, tables_.facts.exprs[func_.module.index], stmt, before.slots)) {
+      trips = counted;
+      facts_.trip_counts[noted].second = counted;
+    }
     leaving = store_.axes(trips) | loop_exit_axes_ | round_exit_axes_;
     rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_ | round_exit_axes_);
     bool grew = ForgetStoredInRound(before.heap, env_.heap) || assigned.size() > known_assigned;

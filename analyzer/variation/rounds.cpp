@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/ir/bindings.h"
+#include "analyzer/variation/comparison.h"
 
 namespace allranks::variation {
 namespace {
@@ -29,6 +30,118 @@ bool CountsDown(const ir::Module& module, const ir::Stmt& stmt, NameId name) {
   if (stmt.kind != ir::StmtKind::AugAssign || static_cast<ir::BinaryOp>(stmt.op) != ir::BinaryOp::Sub) return false;
   const ir::Expr& target = module[ir::ValueOf(stmt)];
   return target.kind == ir::ExprKind::Name && ir::NameOf(target) == name && IsConstantInt(module[ir::AssignedOf(stmt)], 1);
+}
+
+// A variable that a number is added to, or taken from.
+struct Counter {
+  NameId name;
+  ir::ExprId step;
+  bool goes_up = true;
+};
+
+// `i + step` for `i`.
+Counter CounterBy(const ir::Module& module, ir::ExprId target, ir::ExprId sum) {
+  const ir::Expr& expr = module[sum];
+  if (module[target].kind != ir::ExprKind::Name || expr.kind != ir::ExprKind::Binary) return {};
+  const auto op = static_cast<ir::BinaryOp>(expr.op);
+  const ir::Expr& left = module[ir::LeftOf(expr)];
+  const bool is_own = left.kind == ir::ExprKind::Name && ir::NameOf(left) == ir::NameOf(module[target]);
+  if (!is_own || (op != ir::BinaryOp::Add && op != ir::BinaryOp::Sub)) return {};
+  return {ir::NameOf(left), ir::RightOf(expr), op == ir::BinaryOp::Add};
+}
+
+// `i += step;`, `++i;` of a language in which they are expressions; `i++;` is `(i += 1) - 1`.
+Counter CounterIn(const ir::Module& module, ir::ExprId id) {
+  const ir::Expr* expr = &module[id];
+  if (expr->kind == ir::ExprKind::Binary) expr = &module[ir::LeftOf(*expr)];
+  return expr->kind == ir::ExprKind::Walrus ? CounterBy(module, ir::LeftOf(*expr), ir::RightOf(*expr)) : Counter{};
+}
+
+Counter CounterOf(const ir::Module& module, const ir::Stmt& stmt) {
+  switch (stmt.kind) {
+    case ir::StmtKind::AugAssign: {
+      const auto op = static_cast<ir::BinaryOp>(stmt.op);
+      const bool is_name = module[ir::ValueOf(stmt)].kind == ir::ExprKind::Name;
+      if (!is_name || (op != ir::BinaryOp::Add && op != ir::BinaryOp::Sub)) return {};
+      return {ir::NameOf(module[ir::ValueOf(stmt)]), ir::AssignedOf(stmt), op == ir::BinaryOp::Add};
+    }
+    case ir::StmtKind::Assign: {
+      const ir::ExprList targets = ir::TargetsOf(module, stmt);
+      return targets.size() == 1 ? CounterBy(module, targets[0], ir::AssignedOf(stmt)) : Counter{};
+    }
+    case ir::StmtKind::Expr:
+      return CounterIn(module, ir::ValueOf(stmt));
+    default:
+      return {};
+  }
+}
+
+// `while i < end`, `while end > i`: the variable, how it is compared, and with what.
+struct AskedEnd {
+  NameId name;
+  ir::CompareOp op{};
+  ir::ExprId end;
+};
+
+AskedEnd EndAskedFor(const ir::Module& module, const ir::Stmt& loop) {
+  const ir::Expr& asked = module[ir::ValueOf(loop)];
+  if (asked.kind != ir::ExprKind::Compare || ir::ComparisonCount(module, asked) != 1) return {};
+  const ir::Comparison comparison = ir::ComparisonAt(module, asked, 0);
+  if (comparison.op < ir::CompareOp::Less || comparison.op > ir::CompareOp::GreaterEq) return {};
+  const ir::ExprId left = ir::CalleeOf(asked);
+  if (module[left].kind == ir::ExprKind::Name) return {ir::NameOf(module[left]), comparison.op, comparison.operand};
+  if (module[comparison.operand].kind != ir::ExprKind::Name) return {};
+  return {ir::NameOf(module[comparison.operand]), Mirrored(comparison.op), left};
+}
+
+// Whether an expression only calculates, with variables that no round of the loop assigns.
+bool IsFixed(const ir::Module& module, const ir::Stmt& loop, ir::ExprId id) {
+  const ir::Expr& expr = module[id];
+  switch (expr.kind) {
+    case ir::ExprKind::Constant:
+      return true;
+    case ir::ExprKind::Name: {
+      bool is_assigned = false;
+      ir::ForEachBindingIn(module, ir::BodyOf(loop), [&](const ir::Binding& binding) { is_assigned = is_assigned || binding.name == ir::NameOf(expr); });
+      return !is_assigned;
+    }
+    case ir::ExprKind::Binary:
+    case ir::ExprKind::Unary:
+    case ir::ExprKind::Conditional:
+    case ir::ExprKind::Compare: {
+      bool is_fixed = true;
+      ir::ForEachPart(module, id, [&](ir::ExprId part) { is_fixed = is_fixed && IsFixed(module, loop, part); });
+      return is_fixed;
+    }
+    default:
+      return false;
+  }
+}
+
+// A number on each rank, one of two such by the rank, or calculated of such and of what callers pass.
+bool IsNumberOnRanks(const ValueStore& store, ValueId value) {
+  if (!value) return false;
+  const auto are_numbers = [&](size_t first) {
+    return std::ranges::all_of(store.Kids(value).subspan(first), [&](ValueId kid) { return IsNumberOnRanks(store, kid); });
+  };
+  switch (store[value].kind) {
+    case ValueKind::Param:
+      return true;
+    case ValueKind::Select:
+      return are_numbers(1);
+    case ValueKind::Binary: {
+      const auto op = store[value].binary_op();
+      return (op == ir::BinaryOp::Add || op == ir::BinaryOp::Sub || op == ir::BinaryOp::Mul || op == ir::BinaryOp::FloorDiv) && are_numbers(0);
+    }
+    default:
+      return store.IsWholeNumber(value);
+  }
+}
+
+// How many steps cover a distance, on each rank with its own.
+ValueId StepsOver(ValueStore& store, ValueId distance, ValueId step) {
+  if (store[step].kind == ValueKind::Select) return store.OfArms(step, [&](ValueId arm) { return StepsOver(store, distance, arm); });
+  return step == store.Int(1) ? distance : RoundedUp(store, distance, step);
 }
 
 // `i` of `i + 1`.
@@ -69,8 +182,9 @@ std::vector<uint32_t> AssignedIn(const ir::Module& module, const Scope& scope, c
   ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
     // `items.push_back(x);` of a resolved language: the container grows, it does not become another one.
     const bool may_grow = module.language != ir::Language::Python && stmt.kind == ir::StmtKind::Expr;
+    const NameId counter = may_grow ? CounterIn(module, ir::ValueOf(stmt)).name : NameId::None();
     ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) {
-      if (!may_grow || !binding.in_expression) note(binding);
+      if (!may_grow || !binding.in_expression || binding.name == counter) note(binding);
     });
   });
   return slots;
@@ -99,6 +213,39 @@ ValueId CountedDown(const ir::Module& module, const Scope& scope, const ValueSto
   const auto counts_down = [&](ir::StmtId id) { return CountsDown(module, module[id], name); };
   const bool is_counted = !is_cut && stores == 1 && std::ranges::any_of(module.statements(ir::BodyOf(loop)), counts_down);
   return is_counted ? initial : ValueId();
+}
+
+ValueId CountedTo(const ir::Module& module, const Scope& scope, ValueStore& store, const base::IdVector<ir::ExprId, ValueId>& values,
+                  const ir::Stmt& loop, std::span<const ValueId> slots) {
+  if (loop.kind != ir::StmtKind::While) return {};
+  const AskedEnd asked = EndAskedFor(module, loop);
+  const auto slot = scope.slots.find(asked.name);
+  const ValueId initial = !asked.name || slot == scope.slots.end() ? ValueId() : slots[slot->second];
+  if (!IsNumberOnRanks(store, initial) || !IsFixed(module, loop, asked.end)) return {};
+  size_t stores = 0;
+  bool is_cut = false;
+  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
+    is_cut = is_cut || stmt.kind == ir::StmtKind::Continue;
+    ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) { stores += binding.name == asked.name ? 1 : 0; });
+  });
+  if (is_cut || stores != 1) return {};
+  const bool goes_up = asked.op == ir::CompareOp::Less || asked.op == ir::CompareOp::LessEq;
+  for (const ir::StmtId id : module.statements(ir::BodyOf(loop))) {
+    const Counter counter = CounterOf(module, module[id]);
+    if (counter.name != asked.name) continue;
+    const ValueId end = values[asked.end];
+    const ValueId step = values[counter.step];
+    const bool is_known = IsNumberOnRanks(store, end) && IsNumberOnRanks(store, step) && IsFixed(module, loop, counter.step);
+    if (!is_known || counter.goes_up != goes_up) return {};
+    const ValueId from = goes_up ? initial : end;
+    ValueId distance = goes_up ? end : initial;
+    if (from != store.Int(0)) distance = store.Binary(ir::BinaryOp::Sub, distance, from);
+    if (asked.op == ir::CompareOp::LessEq || asked.op == ir::CompareOp::GreaterEq) distance = store.Binary(ir::BinaryOp::Add, distance, store.Int(1));
+    const ValueId count = StepsOver(store, distance, step);
+    const bool may_differ = !store.axes(count).empty() || store.has_param(count);
+    return store[count].kind == ValueKind::Int || may_differ ? count : ValueId();
+  }
+  return {};
 }
 
 ValueId CountedUp(ValueStore& store, ValueId initial, ValueId carried, ValueId after, ValueId rounds) {

@@ -26,6 +26,12 @@ bool HasRounds(const ir::Module& module, const ValueStore& store, const ir::Stmt
 // `slots`: what the variables hold before it.
 ValueId CountedDown(const ir::Module& module, const Scope& scope, const ValueStore& store, const ir::Stmt& loop, std::span<const ValueId> slots);
 
+// `while i < end: ...; i += step` where numbers are known on each rank: as many rounds as steps cover the way. None of any other loop, nor
+// of one that ranks go through as often as one another, unless that is a number. `values`: of the expressions of the module, the body
+// included; `slots`: what the variables hold before it.
+ValueId CountedTo(const ir::Module& module, const Scope& scope, ValueStore& store, const base::IdVector<ir::ExprId, ValueId>& values,
+                  const ir::Stmt& loop, std::span<const ValueId> slots);
+
 // `n += step` in each round of a loop whose rounds differ: as many steps as rounds. None of anything else. `carried`: what the
 // variable holds where a round begins, and `after` where it ends.
 ValueId CountedUp(ValueStore& store, ValueId initial, ValueId carried, ValueId after, ValueId rounds);

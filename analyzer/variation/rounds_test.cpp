@@ -22,6 +22,18 @@ class RoundsTest : public ProgramTest {
     const std::vector<ValueId> slots(scope.names.size(), initial);
     return CountedDown(module(), scope, store(), Loop(), slots);
   }
+  // Of a loop of `run`, whose variables begin with 0, and in whose steps and ends each name stands for this.
+  ValueId CountedFromZero(ValueId named) {
+    const Scope& scope = tables().ScopeOf(Function("run"));
+    const std::vector<ValueId> slots(scope.names.size(), store().Int(0));
+    base::IdVector<ir::ExprId, ValueId> values;
+    for (uint32_t i = 0; i < module().exprs.size(); ++i) {
+      const ir::Expr& expr = module()[ir::ExprId{i}];
+      const bool is_number = expr.kind == ir::ExprKind::Constant && ir::ConstantKindOf(expr) == ir::ConstantKind::Int;
+      values.Add(is_number ? store().Int(ir::IntOf(expr)) : named);
+    }
+    return CountedTo(module(), scope, store(), values, Loop(), slots);
+  }
   ValueId Rank() { return store().Coordinate(knowledge::Coordinate::Rank); }
 };
 
@@ -40,6 +52,34 @@ TEST_F(RoundsTest, NotWhereARoundMayLeaveItOut) {
 TEST_F(RoundsTest, NotInStepsOfAnotherSize) {
   Read("def run(left):\n    while left > 0:\n        left -= 2\n");
   EXPECT_FALSE(CountedDownFrom(Rank()));
+}
+
+TEST_F(RoundsTest, CountedToAnEndByItsText) {
+  Read("def run(i):\n    while i < 10:\n        i += 2\n");
+  EXPECT_EQ(CountedFromZero(Rank()), store().Int(5));
+}
+
+TEST_F(RoundsTest, CountedToAnEndThatIsAskedForFirst) {
+  Read("def run(i):\n    while 10 >= i:\n        i = i + 1\n");
+  EXPECT_EQ(CountedFromZero(Rank()), store().Int(11));
+}
+
+TEST_F(RoundsTest, CountedInStepsOfTheRank) {
+  Read("def run(i, step):\n    while i < 10:\n        i += step\n");
+  const ValueId count = CountedFromZero(Rank());
+  ASSERT_TRUE(count);
+  EXPECT_TRUE(store().axes(count).has(knowledge::Axis::Global));
+  EXPECT_FALSE(CountedFromZero(store().Fresh({})));
+}
+
+TEST_F(RoundsTest, NotCountedWhereARoundMayLeaveItOut) {
+  Read("def run(i, skips):\n    while i < 10:\n        if skips:\n            continue\n        i += 1\n");
+  EXPECT_FALSE(CountedFromZero(Rank()));
+}
+
+TEST_F(RoundsTest, NotCountedToAnEndThatMoves) {
+  Read("def run(i, end):\n    while i < end:\n        i += 1\n        end += 1\n");
+  EXPECT_FALSE(CountedFromZero(Rank()));
 }
 
 TEST_F(RoundsTest, HasRoundsUnlessTheyAreCutShort) {

@@ -77,6 +77,7 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
     case ir::StmtKind::Raise:
       Eval(ir::ValueOf(stmt));
       Eval(ir::AssignedOf(stmt));
+      NoteRaised(stmt);
       env_.reachable = false;
       env_.raises = true;
       break;
@@ -179,13 +180,43 @@ void FunctionEvaluator::MergeInterrupted(const Env& other, const ir::Handler& ha
   MergeArms(condition, std::move(mine), other);
 }
 
+void FunctionEvaluator::NoteRaised(const ir::Stmt& raise) {
+  const ir::ExprId error = ir::ValueOf(raise);
+  if (error) raised_here_.push_back({error, trips_.size() == loops_around_try_ ? path_.Condition() : ValueId()});
+}
+
+// Under which condition a handler gets an error that its own `try` raises where ranks are told apart: `if rank == 0: raise OSError()` for
+// `except OSError`. None where other errors of that kind are raised, as far as the text of the `try` says.
+ValueId FunctionEvaluator::RaisedFor(ir::ExprId handler_type, std::span<const RaisedHere> raised) {
+  const auto name_of = [&](ir::ExprId error) {
+    const ir::Expr* expr = &module_[error];
+    if (expr->kind == ir::ExprKind::Call) expr = &module_[ir::CalleeOf(*expr)];
+    return expr->kind == ir::ExprKind::Name ? ir::NameOf(*expr) : NameId::None();
+  };
+  const NameId caught = handler_type ? name_of(handler_type) : NameId::None();
+  const bool catches_all = !handler_type || (caught && (Text(caught) == "Exception" || Text(caught) == "BaseException"));
+  std::vector<ValueId> conditions;
+  for (const RaisedHere& each : raised) {
+    if (!catches_all && (!caught || name_of(each.error) != caught)) continue;
+    if (!each.condition) return {};
+    conditions.push_back(each.condition);
+  }
+  const ValueId condition = conditions.empty() ? ValueId() : store_.Or(conditions);
+  const bool is_of_ranks = condition && !Without(store_.axes(condition), knowledge::kSoftAxes).empty();
+  return is_of_ranks ? condition : ValueId();
+}
+
 void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Env before = env_;
+  std::vector<RaisedHere> raised = std::exchange(raised_here_, {});
+  const size_t loops_outside = std::exchange(loops_around_try_, trips_.size());
   const bool outer_touches_data = std::exchange(touches_data_, false);
   const Axes outer_ends_axes = std::exchange(ends_axes_, Axes{});
   const size_t first_return = returns_.size();
   const size_t first_call = facts_.calls.size();
   EvalBlock(ir::TriedOf(stmt));
+  std::swap(raised, raised_here_);
+  loops_around_try_ = loops_outside;
   // An iterator that holds more on one rank than on another ends there later.
   const Axes ends_axes = ends_axes_;
   ends_axes_ = ends_axes_ | outer_ends_axes;
@@ -205,8 +236,10 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
                                                  : body_axes | ends_axes;
     env_ = before;
     MergeInterrupted(result, handler);
-    const ValueId failed = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Handler), axes);
-    facts_.failures.emplace(handler.begin, failed);
+    const ValueId struck = store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Handler), axes);
+    facts_.failures.emplace(handler.begin, struck);
+    const ValueId raised_for = RaisedFor(handler.type, raised);
+    const ValueId failed = raised_for ? raised_for : struck;
     path_.Enter(failed);
     if (handler.name) {
       AssignName(handler.name, store_.Symbol(tables_.SiteSymbol(id_, handler.begin, SiteUse::Unseen), axes));
@@ -394,7 +427,12 @@ void FunctionEvaluator::EvalClassDef(ir::ClassId class_id) {
   const binding::ClassId id = tables_.program.class_of(func_.module, class_id);
   for (const ir::Arg& base : ir_class.bases) Eval(base.value);
   for (const ir::ExprId decorator : ir_class.decorators) Eval(decorator);
-  for (const ir::StmtId stmt : module_.statements(ir_class.body)) EvalClassStmt(id, stmt);
+  places_.push_back({.block = ir_class.body});
+  for (const ir::StmtId stmt : module_.statements(ir_class.body)) {
+    EvalClassStmt(id, stmt);
+    ++places_.back().index;
+  }
+  places_.pop_back();
   if (!ir_class.owner) AssignName(ir_class.name, definitions_.Class(id));
 }
 
@@ -415,7 +453,7 @@ void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt
     case ir::StmtKind::Assign: {
       const ValueId value = Eval(ir::AssignedOf(stmt));
       for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
-        if (module_[target].kind != ir::ExprKind::Name) continue;
+        if (module_[target].kind != ir::ExprKind::Name || IsUnread(target)) continue;
         tables_.Record(TableId::Fields, class_id.index, ir::NameOf(module_[target]).index, value);
       }
       break;
@@ -454,20 +492,14 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
   switch (expr.kind) {
     case ir::ExprKind::Name:
       if ((expr.flags & ir::kVariable) != 0) AssignVariable(ir::SymbolOf(expr), value);
-      else if ((expr.flags & ir::kResolvedName) == 0) AssignName(ir::NameOf(expr), value);
+      else if ((expr.flags & ir::kResolvedName) == 0) AssignOwn(target, value);
       break;
     case ir::ExprKind::Attribute:
       AssignAttribute(target, value);
       break;
-    case ir::ExprKind::Subscript: {
-      Eval(ir::ObjectOf(expr));
-      const ValueId key = Eval(ir::IndexOf(expr));
-      // `comms[i] = comm` of a language whose arrays are memory: all of them are such objects.
-      if (module_.language != ir::Language::Python && IsObjectLike(store_[value].kind)) Assign(ir::ObjectOf(expr), value);
-      else if (module_.language != ir::Language::Python) Refill(ir::ObjectOf(expr), value);
-      else PutIn(ir::ObjectOf(expr), key, value);
+    case ir::ExprKind::Subscript:
+      AssignItem(target, value);
       break;
-    }
     case ir::ExprKind::Starred:
       Assign(ir::OperandOf(expr), value);
       break;
@@ -481,6 +513,25 @@ void FunctionEvaluator::Assign(ir::ExprId target, ValueId value) {
       Eval(target);
       break;
   }
+}
+
+// A variable of this function, or of the file.
+void FunctionEvaluator::AssignOwn(ir::ExprId target, ValueId value) {
+  is_unread_ = IsUnread(target);
+  AssignName(ir::NameOf(module_[target]), value);
+  is_unread_ = false;
+}
+
+void FunctionEvaluator::AssignItem(ir::ExprId target, ValueId value) {
+  const ir::Expr& expr = module_[target];
+  Eval(ir::ObjectOf(expr));
+  const ValueId key = Eval(ir::IndexOf(expr));
+  // `comms[i] = comm` of a language whose arrays are memory: all of them are such objects.
+  if (module_.language != ir::Language::Python && IsObjectLike(store_[value].kind)) return Assign(ir::ObjectOf(expr), value);
+  if (module_.language != ir::Language::Python) return Refill(ir::ObjectOf(expr), value);
+  is_unread_ = IsUnread(target);
+  PutIn(ir::ObjectOf(expr), key, value);
+  is_unread_ = false;
 }
 
 // What one of the targets of `first, second = values` gets; of `first, *rest, last = values` the starred one gets a list of what
@@ -512,8 +563,11 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
     env_.slots[slot->second] = value;
     if (slot->second < env_.passed.size()) env_.passed[slot->second].is_rebound = true;
-    if (func_.function == ir::kTopLevel) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
-    else if (is_captured_) tables_.Record(TableId::Captured, id_.index, name.index, value);
+    if (func_.function == ir::kTopLevel) {
+      if (!is_unread_) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
+    } else if (is_captured_) {
+      tables_.Record(TableId::Captured, id_.index, name.index, value);
+    }
     return;
   }
   if (std::ranges::count(scope_.globals, name)) {
@@ -556,7 +610,7 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   else KeepOnHeap(object, ir::AttrOf(expr), value);
 }
 
-void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) {
+void FunctionEvaluator::MakeUniform(ir::ExprId target, const Agreement& agreement) {
   if (!target) return;
   const ir::Expr& expr = module_[target];
   switch (expr.kind) {
@@ -565,33 +619,33 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, Axes lost, ValueId root) 
       if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
         NoteParamMadeUniform(slot->second);
         if (const ValueId before = env_.slots[slot->second]) {
-          const ValueId after = store_.Uniform(before, lost, Site(target, SiteUse::Reduced));
+          const ValueId after = store_.Uniform(before, agreement.lost, Site(target, SiteUse::Reduced), agreement.bound);
           env_.slots[slot->second] = after;
           if (is_captured_) tables_.Record(TableId::Captured, id_.index, name.index, after);
           const bool is_passed = slot->second < env_.passed.size() && !env_.passed[slot->second].is_rebound;
           if (is_passed && env_.passed[slot->second].content) env_.passed[slot->second].content = after;
-          if (root) broadcasts_.Note(before, after, root);
+          if (agreement.root) broadcasts_.Note(before, after, agreement.root);
         }
       }
       break;
     }
     case ir::ExprKind::Attribute: {
       const ValueId value = tables_.facts.value(func_.module, target);
-      if (value) AssignAttribute(target, store_.Uniform(value, lost, Site(target, SiteUse::Reduced)));
+      if (value) AssignAttribute(target, store_.Uniform(value, agreement.lost, Site(target, SiteUse::Reduced), agreement.bound));
       break;
     }
     case ir::ExprKind::Subscript:
-      MakeUniform(ir::ObjectOf(expr), lost);
+      MakeUniform(ir::ObjectOf(expr), {.lost = agreement.lost, .bound = agreement.bound});
       break;
     case ir::ExprKind::Call: {
       // `all_reduce(x.contiguous())` still says that x was meant.
       const ir::Expr& callee = module_[ir::CalleeOf(expr)];
-      if (callee.kind == ir::ExprKind::Attribute) MakeUniform(ir::ObjectOf(callee), lost);
+      if (callee.kind == ir::ExprKind::Attribute) MakeUniform(ir::ObjectOf(callee), {.lost = agreement.lost, .bound = agreement.bound});
       break;
     }
     case ir::ExprKind::Tuple:
     case ir::ExprKind::List:
-      for (const ir::ExprId item : ir::Items(module_, expr)) MakeUniform(item, lost);
+      for (const ir::ExprId item : ir::Items(module_, expr)) MakeUniform(item, {.lost = agreement.lost, .bound = agreement.bound});
       break;
     default:
       break;

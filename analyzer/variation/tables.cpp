@@ -16,7 +16,8 @@ constexpr std::string_view kStructural[] = {
     "[]", "[:]", "{}", "f-string", "for", kGrown, kShrunk, kRefilled, kRounds, "how often", "element", "key", "items", "keys", "values", "copy", "tolist", "split",
     "builtins.len", "builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed",
     "builtins.iter", "builtins.enumerate", "builtins.zip", "builtins.range", "builtins.min", "builtins.max",
-    "builtins.sum", "builtins.abs", "builtins.any", "builtins.all", "builtins.str", "itertools.islice"};
+    "builtins.sum", "builtins.abs", "builtins.any", "builtins.all", "builtins.str", "itertools.islice", "itertools.chain",
+    "itertools.product", "itertools.takewhile", "itertools.dropwhile"};
 
 uint64_t HashOf(uint64_t key) { return (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ull; }
 

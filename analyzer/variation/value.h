@@ -36,7 +36,7 @@ using knowledge::MarkId;
 using ValueId = base::Id<struct ValueTag>;
 
 enum class ValueKind : uint8_t {
-  Unknown,    // symbol: two unknowns of one symbol are the same value; kids: what it was derived from
+  Unknown,    // symbol: two unknowns of one symbol are the same value; kids: what it was derived from; derived_kind
   None,
   Bool,       // integer: 0 or 1
   Int,        // integer
@@ -92,7 +92,7 @@ constexpr uint8_t kCounted = 64;     // a number of items or rounds: those of it
 constexpr uint8_t kOfText = 128;      // a coordinate that is still the text of a variable, or what is true if such a text is
 constexpr uint8_t kReduced = 4;      // made uniform by a collective: a fact for messages, not for equality of ranks
 
-// What a Derived is besides the result of an operation. Of an Unknown: Result or Made.
+// What a Derived is besides the result of an operation. Of an Unknown: Result, Made, Least or Most.
 enum class DerivedKind : uint8_t {
   Result,
   Made,    // whether a thing is made already
@@ -101,6 +101,8 @@ enum class DerivedKind : uint8_t {
   Each,    // made by a comprehension: each of its items is the first kid, whichever round it is of
   Plain,   // a text put together (`f"rank {rank}"`): a number in it is printed as `str` prints it
   Field,   // a field of the first kid, which is an object with fields once it is known; until then the second, what any object of its class has
+  Least,   // what ranks agreed on as the least of what each had
+  Most,    // the same by another reduction, so that it is no less than that of most ranks
 };
 
 enum class DictKind : uint8_t {
@@ -513,7 +515,8 @@ class ValueStore {
   // The same value with further axes / with a mark. The one that a collective left: `symbol`, without the axes it lost.
   ValueId WithAxes(ValueId value, Axes axes);
   ValueId WithMark(ValueId value, MarkId mark);
-  ValueId Uniform(ValueId value, Axes lost, uint32_t symbol);
+  // `bound`: what it is of what the ranks had before, if that is known.
+  ValueId Uniform(ValueId value, Axes lost, uint32_t symbol, DerivedKind bound = DerivedKind::Result);
 
   uint32_t NewSymbol() { return next_symbol_++; }
   // `symbol` is an operation that takes sequences apart or puts them together: slices, items, `len`.
@@ -587,8 +590,9 @@ class ValueStore {
     key_ = key;
     built_ = built;
   }
-  // Whether a number was agreed on before: what cuts a sequence that differs is then the least of its lengths.
-  bool IsAgreed(ValueId number, int depth = 0) const;
+  // Whether a number was agreed on before: what cuts a sequence that differs is then the least of its lengths, unless it came about as
+  // another one.
+  bool IsAgreed(ValueId number) const;
   // How long `items + filling` is on all ranks, where the filling makes up for what a rank has less than the most; else none.
   ValueId FilledUpTo(ValueId items, ValueId filling) const;
   bool IsLength(uint32_t symbol) const { return symbol == length_ || symbol == rounds_; }
@@ -630,6 +634,8 @@ class ValueStore {
   ValueId MakeMarked(Value value, MarkId mark, std::span<const ValueId> kids);
   // Of an Instance: without what tells which object it is.
   static Value PlainInstance(const Value& value);
+  // Least, Most or, where that is not known, Result; none of what was not agreed on.
+  std::optional<DerivedKind> AgreedAs(ValueId number, int depth = 0) const;
   // Symbols below this are taken by the store itself.
   static constexpr uint32_t kTooDeepSymbol = 1;
   static constexpr uint32_t kVariesSymbol = 2;

@@ -639,12 +639,26 @@ ValueId ValueStore::ItemOfRank(ValueId dictionary, ValueId key, ValueId usual) {
 
 ValueId ValueStore::Tuple(std::span<const ValueId> kids) { return Make(Value::Tuple(), kids); }
 
-bool ValueStore::IsAgreed(ValueId number, int depth) const {
+std::optional<DerivedKind> ValueStore::AgreedAs(ValueId number, int depth) const {
   constexpr int kDeepestReading = 4;
-  if (!number || depth > kDeepestReading || !axes(number).empty()) return false;
-  if ((values_[number.index].flags & kReduced) != 0) return true;
+  if (!number || depth > kDeepestReading || !axes(number).empty()) return std::nullopt;
+  const Value& value = values_[number.index];
+  if ((value.flags & kReduced) != 0) return value.kind == ValueKind::Unknown ? value.derived_kind() : DerivedKind::Result;
   const auto kids = Kids(number);
-  return values_[number.index].kind == ValueKind::Derived && !kids.empty() && IsAgreed(kids[0], depth + 1);
+  if (value.kind != ValueKind::Derived || kids.empty()) return std::nullopt;
+  const std::optional<DerivedKind> inner = AgreedAs(kids[0], depth + 1);
+  if (inner != DerivedKind::Result || names_ == nullptr) return inner;
+  // `min(counts)`, `counts.max()` of what all ranks got from one another.
+  const NameId operation = DerivedBy(value);
+  const std::string_view name = operation ? names_->View(operation) : std::string_view();
+  const std::string_view last = name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
+  if (last == "min" || last == "amin") return DerivedKind::Least;
+  return last == "max" || last == "amax" || last == "sum" ? DerivedKind::Most : inner;
+}
+
+bool ValueStore::IsAgreed(ValueId number) const {
+  const std::optional<DerivedKind> as = AgreedAs(number);
+  return as && as != DerivedKind::Most;
 }
 
 // `items + [None] * (most - len(items))`: `most`, if the ranks agreed on it, as it is then the greatest of their lengths.
@@ -656,7 +670,8 @@ ValueId ValueStore::FilledUpTo(ValueId items, ValueId filling) const {
   if (!is_one || !is(times, ir::BinaryOp::Sub)) return {};
   const auto [most, length] = OperandsOf(times);
   const bool is_length = values_[length.index].kind == ValueKind::Derived && IsLength(values_[length.index].symbol());
-  return is_length && Kids(length)[0] == items && IsAgreed(most) ? most : ValueId();
+  const std::optional<DerivedKind> as = AgreedAs(most);
+  return is_length && Kids(length)[0] == items && as && as != DerivedKind::Least ? most : ValueId();
 }
 
 ValueId ValueStore::World() {
@@ -693,10 +708,10 @@ ValueId ValueStore::WithMark(ValueId id, MarkId mark) {
   return Make(marked, kids);
 }
 
-ValueId ValueStore::Uniform(ValueId id, Axes lost, uint32_t symbol) {
+ValueId ValueStore::Uniform(ValueId id, Axes lost, uint32_t symbol, DerivedKind bound) {
   const Value& value = values_[id.index];
   // What the value was is gone: a reduced number is a new one, known only to be equal on the ranks of the group.
-  return Make(Value::Unknown(symbol, Without(value.axes, lost), static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly))), {});
+  return Make(Value::Unknown(symbol, Without(value.axes, lost), static_cast<uint8_t>(kReduced | (value.flags & kByNameOnly)), bound), {});
 }
 
 ValueId ValueStore::NewTensor(uint32_t symbol, ValueId sizes, ValueId type) {

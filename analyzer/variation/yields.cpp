@@ -4,34 +4,45 @@
 
 namespace allranks::variation {
 
-void Yields::Note(ValueId item, ValueId condition, ValueId how_often) {
-  items_.push_back(item);
-  if (condition) counts_.push_back(store_.Select(condition, store_.Int(1), store_.Int(0)));
-  else are_all_counted_ = false;
-  if (!how_often) return;
-  hangs_on_arguments_ = hangs_on_arguments_ || store_.has_param(how_often);
-  const bool is_known = std::ranges::find(as_often_, how_often) != as_often_.end();
-  if (!store_.axes(how_often).empty() && !is_known) as_often_.push_back(how_often);
+void Yields::Note(const Yielded& yielded) {
+  const auto known = std::ranges::find(places_, yielded.site, &Yielded::site);
+  if (known == places_.end()) {
+    places_.push_back(yielded);
+    return;
+  }
+  *known = yielded;
 }
 
 ValueId Yields::ItemValue() const {
-  if (items_.empty()) return store_.NoneValue();
-  const bool are_alike = std::ranges::all_of(items_, [&](ValueId item) { return item == items_[0]; });
-  return are_alike ? items_[0] : store_.Derived(tables_.NameSymbol("yield"), items_);
+  if (places_.empty()) return store_.NoneValue();
+  std::vector<ValueId> items;
+  for (const Yielded& place : places_) items.push_back(place.item);
+  const bool are_alike = std::ranges::all_of(items, [&](ValueId item) { return item == items[0]; });
+  return are_alike ? items[0] : store_.Derived(tables_.NameSymbol("yield"), items);
 }
 
 ValueId Yields::Count(const Containers& containers, Axes leaving) const {
   constexpr size_t kMostPlaces = 8;
+  bool hangs_on_arguments = false;
+  std::vector<ValueId> as_often;
   Axes axes;
-  for (const ValueId how_often : as_often_) axes = axes | store_.axes(how_often);
-  if (as_often_.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
-  const bool is_counted = are_all_counted_ && !counts_.empty() && counts_.size() <= kMostPlaces && leaving.empty();
-  if (is_counted && (hangs_on_arguments_ || !as_often_.empty())) {
-    ValueId count = counts_.front();
-    for (size_t i = 1; i < counts_.size(); ++i) count = store_.Binary(ir::BinaryOp::Add, count, counts_[i]);
-    return count;
+  for (const Yielded& place : places_) {
+    if (!place.how_often) continue;
+    hangs_on_arguments = hangs_on_arguments || store_.has_param(place.how_often);
+    axes = axes | store_.axes(place.how_often);
+    const bool is_known = std::ranges::find(as_often, place.how_often) != as_often.end();
+    if (!store_.axes(place.how_often).empty() && !is_known) as_often.push_back(place.how_often);
   }
-  return as_often_.empty() ? ValueId() : containers.Count(as_often_);
+  if (as_often.size() > kMostPlaces || !(axes & knowledge::kSoftAxes).empty()) return {};
+  const bool are_counted = std::ranges::all_of(places_, [](const Yielded& place) { return place.condition.has_value(); });
+  const bool is_counted = are_counted && !places_.empty() && places_.size() <= kMostPlaces && leaving.empty();
+  if (!is_counted || (!hangs_on_arguments && as_often.empty())) return as_often.empty() ? ValueId() : containers.Count(as_often);
+  ValueId count;
+  for (const Yielded& place : places_) {
+    const ValueId times = store_.Select(place.condition, place.count, store_.Int(0));
+    count = count ? store_.Binary(ir::BinaryOp::Add, count, times) : times;
+  }
+  return count;
 }
 
 }  // namespace allranks::variation

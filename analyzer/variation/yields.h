@@ -1,13 +1,13 @@
 // What a generator yields, and how many items come out of it.
 //
 // The idea: each `yield` is a place. What comes out is one of what the places yield; how many items come out is the number
-// of places that are come to, a sum of conditions, as long as each of them is come to at most once.
+// of places that are come to, a sum of conditions, as long as each of them is come to at most once, or once in each round of one loop.
 //
 // Invariant: a number is given only where ranks may get different ones, and none if all get as many; what a rank's own
 // data says of the number is, as of any number of items, taken to be the same on all (soft axes).
 //
-// Unsound: in a loop, as where each rank yields its share, which places it gets to says little of how many items come out of all
-// rounds; a place there does not count.
+// Unsound: in a loop that leaves a place out in some rounds, as where each rank yields its share, which places it gets to says little of
+// how many items come out of all rounds; such a place does not count.
 #pragma once
 
 #include <vector>
@@ -16,13 +16,22 @@
 
 namespace allranks::variation {
 
+// A `yield` that is come to. `condition`: under which, and then `count` times; none of one that may be come to several times or yields
+// several items. `how_often`: what makes ranks come there or not; none where that is not known.
+struct Yielded {
+  ir::ExprId site;
+  ValueId item;
+  ValueId condition = {};
+  ValueId count = {};
+  ValueId how_often = {};
+};
+
 class Yields {
  public:
   explicit Yields(Tables& tables) : tables_(tables), store_(tables.store) {}
 
-  // A `yield`. `condition`: under which it is come to, and then once; none of one that may be come to several times or yields
-  // several items. `how_often`: what makes ranks come there or not; none in a loop.
-  void Note(ValueId item, ValueId condition, ValueId how_often);
+  // What is known of a place by now: a loop is gone through several times.
+  void Note(const Yielded& yielded);
 
   // What an iteration over the generator gets.
   ValueId ItemValue() const;
@@ -32,11 +41,7 @@ class Yields {
  private:
   Tables& tables_;
   ValueStore& store_;
-  std::vector<ValueId> items_;
-  std::vector<ValueId> counts_;      // by place: how often it is come to, 0 or 1
-  bool are_all_counted_ = true;
-  bool hangs_on_arguments_ = false;  // what is passed decides whether a place is come to
-  std::vector<ValueId> as_often_;    // by place that ranks may get to a different number of times: what decides how often
+  std::vector<Yielded> places_;
 };
 
 }  // namespace allranks::variation

@@ -1,8 +1,11 @@
 #include "driver/cli/fold_copies.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
+
+#include <fmt/format.h>
 
 namespace allranks::cli {
 namespace {
@@ -12,19 +15,39 @@ using findings::Finding;
 // Two that are alike are two scripts, and both are told.
 constexpr size_t kFewest = 3;
 
-// Equal for what copies share: the rule, the function with its code, the place in it, and how sure it is. The number tells
-// equal places of one file apart.
-using Shared = std::tuple<uint64_t, std::string_view, findings::Severity, findings::Confidence, std::string, std::string_view, int>;
+// Equal for what copies share: the rule, the function with its code, the place in it, how sure it is, and what is said of it, as equal
+// code may be wrong for another reason. The number tells equal places of one file apart.
+using Shared = std::tuple<uint64_t, std::string_view, findings::Severity, findings::Confidence, std::string, std::string_view, std::string, int>;
 
-Shared SharedOf(const source::SourceFiles& files, const Finding& finding) {
-  const source::Span span = finding.span;
-  const std::string_view code = std::string_view(files[span.file].text).substr(span.begin, span.end - span.begin);
-  return {finding.function_code, finding.code, finding.severity, finding.confidence, finding.function, code, 0};
+std::string_view TextAt(const source::SourceFiles& files, source::Span span) {
+  return std::string_view(files[span.file].text).substr(span.begin, span.end - span.begin);
 }
 
-void TellOf(const Finding& copy, size_t others, Finding& first) {
-  first.labels.push_back({copy.span, findings::LabelRole::Note,
-                          {"the same in this copy of the code, and in {} more", {std::to_string(others)}}});
+// The message, and the reasons with their code.
+std::string SaidOf(const source::SourceFiles& files, const Finding& finding) {
+  std::string said = findings::Render(finding.message);
+  for (const findings::Label& label : finding.labels) {
+    said += '\n';
+    said += findings::Render(label.text);
+    said += '\n';
+    said += TextAt(files, label.span);
+  }
+  return said;
+}
+
+Shared SharedOf(const source::SourceFiles& files, const Finding& finding) {
+  const std::string_view code = TextAt(files, finding.span);
+  return {finding.function_code, finding.code, finding.severity, finding.confidence, finding.function, code, SaidOf(files, finding), 0};
+}
+
+// Where all of the copies are.
+void TellOf(const source::SourceFiles& files, const std::vector<Finding>& findings, std::span<const size_t> copies, Finding& first) {
+  std::string others;
+  for (const size_t copy : copies.subspan(1)) {
+    const source::Span span = findings[copy].span;
+    others += fmt::format("{}`{}:{}`", others.empty() ? "" : ", ", files[span.file].path, source::Locate(files[span.file], span.begin).line + 1);
+  }
+  first.labels.push_back({findings[copies[0]].span, findings::LabelRole::Note, {"the same in this copy of the code, and at {}", {others}}});
 }
 
 }  // namespace
@@ -42,7 +65,7 @@ void FoldCopies(const source::SourceFiles& files, std::vector<Finding>& findings
   std::vector<bool> is_told(findings.size(), true);
   for (const auto& [shared, places] : alike) {
     if (places.size() < kFewest) continue;
-    TellOf(findings[places[1]], places.size() - 2, findings[places[0]]);
+    TellOf(files, findings, std::span(places).subspan(1), findings[places[0]]);
     for (size_t i = 1; i < places.size(); ++i) is_told[places[i]] = false;
   }
   std::vector<Finding> kept;

@@ -8,7 +8,7 @@
 namespace allranks::cli {
 
 // Tells once what three or more copies of one function share: backups of a script, one model file in each experiment's folder. The first by path
-// stands for all, and says where the next one is and how many there are. For reports only: fixes, baselines and editors know each.
+// stands for all, and says where the others are. For reports only: fixes, baselines and editors know each.
 // Expects and keeps the order of reports.
 void FoldCopies(const source::SourceFiles& files, std::vector<findings::Finding>& findings);
 

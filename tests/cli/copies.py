@@ -20,7 +20,7 @@ class Copies(CliTest):
         self.assertEqual(self.paths(), ["a/train.py"])
         out = self.run_allranks("check").out
         self.assertIn("::: b/train.py:9:9", out)
-        self.assertIn("the same in this copy of the code, and in 1 more", out)
+        self.assertIn("the same in this copy of the code, and at `c/train.py:6`", out)
         self.assertIn("Found 1 error in 1 of 3 files; collective calls: 3 flagged.", out)
 
     def test_what_is_not_the_same_is_told(self):
@@ -29,6 +29,12 @@ class Copies(CliTest):
         self.assertEqual(self.paths(), ["a.py", "b.py"], "two scripts")
         self.write("c.py", GUARDED.replace("== 0", "== 1"))
         self.assertEqual(self.paths(), ["a.py", "b.py", "c.py"], "another condition")
+
+    def test_equal_code_may_be_wrong_for_another_reason(self):
+        code = "import torch.distributed as dist\n\nmain = dist.get_rank() == {}\n\n\ndef save():\n    if main:\n        dist.barrier()\n\n\nsave()\n"
+        for name, number in (("a.py", 0), ("b.py", 0), ("c.py", 0), ("d.py", 1)):
+            self.write(name, code.format(number))
+        self.assertEqual(self.paths(), ["a.py", "d.py"])
 
     def test_accepting_one_copy_does_not_accept_the_others(self):
         for name in ("a.py", "b.py", "c.py", "d.py"):

@@ -65,6 +65,15 @@ const clang::CallExpr* AlgorithmIn(const clang::Expr* expr, std::string_view alg
   return callee != nullptr && QualifiedName(*callee) == algorithm ? call : nullptr;
 }
 
+// The function that is called. With an argument that Clang did not understand, as its header is missing, it does not choose among
+// functions of a name; where there is one of them, it is that whatever the arguments are.
+const clang::FunctionDecl* CalledFunction(const clang::CallExpr& expr) {
+  if (const clang::FunctionDecl* callee = expr.getDirectCallee()) return callee;
+  const auto* name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(expr.getCallee()->IgnoreParenImpCasts());
+  if (name == nullptr || name->getNumDecls() != 1) return nullptr;
+  return llvm::dyn_cast<clang::FunctionDecl>((*name->decls_begin())->getUnderlyingDecl());
+}
+
 }  // namespace
 
 std::vector<ir::Arg> FunctionLowering::Args(std::span<const clang::Expr* const> args) {
@@ -79,7 +88,7 @@ ir::ExprId FunctionLowering::FunctionName(const clang::FunctionDecl& function, i
 
 ir::ExprId FunctionLowering::Call(const clang::CallExpr& expr) {
   const ir::Range range = At(expr);
-  const clang::FunctionDecl* callee = expr.getDirectCallee();
+  const clang::FunctionDecl* callee = CalledFunction(expr);
   if (callee == nullptr) {
     const ir::ExprId function = Expr(expr.getCallee());
     return builder_.Call(range, function, Args({expr.getArgs(), expr.getNumArgs()}));

@@ -58,6 +58,7 @@ class FunctionLowering {
   void RangeFor(const clang::CXXForRangeStmt& stmt, Stmts* out);
   void Try(const clang::CXXTryStmt& stmt, Stmts* out);
   void Declare(const clang::VarDecl& variable, Stmts* out);
+  void DeclareOnce(const clang::VarDecl& variable, Stmts* out);
   void InitialiseFields(const clang::VarDecl& variable, const clang::InitListExpr& items, Stmts* out);
   ir::ExprId DestructorCall(const clang::VarDecl& variable);
   void ExprStmt(const clang::Expr& expr, Stmts* out);

@@ -350,9 +350,25 @@ void FunctionLowering::Try(const clang::CXXTryStmt& stmt, Stmts* out) {
   out->push_back(builder_.Try(At(stmt), false, body, handlers, {}, {}));
 }
 
+// `static MPI_Comm side = Duplicate();`: who comes here first makes it.
+void FunctionLowering::DeclareOnce(const clang::VarDecl& variable, Stmts* out) {
+  const clang::Expr* init = variable.getInit();
+  if (init == nullptr || init->isValueDependent() || init->containsErrors() || init->isConstantInitializer(unit_.context(), false)) return;
+  const ir::Range range = At(variable.getSourceRange());
+  const ir::Comparison absent[] = {{ir::CompareOp::Is, builder_.Constant(range, ir::ConstantKind::None)}};
+  const ir::ExprId is_absent = builder_.Compare(range, Variable(variable, range), absent);
+  const ir::ExprId value = Expr(init);
+  Stmts made;
+  Flush(&made);
+  const ir::ExprId targets[] = {Variable(variable, range)};
+  made.push_back(builder_.Assign(range, targets, value));
+  out->push_back(builder_.If(range, is_absent, builder_.Block(made), {}));
+}
+
 void FunctionLowering::Declare(const clang::VarDecl& variable, Stmts* out) {
   const ir::Range range = At(variable.getSourceRange());
-  if (variable.isStaticLocal() || !variable.isLocalVarDeclOrParm() || AliasOf(variable) != nullptr) return;
+  if (variable.isStaticLocal()) return DeclareOnce(variable, out);
+  if (!variable.isLocalVarDeclOrParm() || AliasOf(variable) != nullptr) return;
   const auto* parts = llvm::dyn_cast<clang::DecompositionDecl>(&variable);
   const clang::Expr* init = variable.getInit();
   const auto* items = init ? llvm::dyn_cast<clang::InitListExpr>(init->IgnoreImplicit()) : nullptr;
