@@ -13,6 +13,7 @@
 #include "analyzer/traces/fallible.h"
 #include "analyzer/traces/messages.h"
 #include "analyzer/traces/nodes.h"
+#include "analyzer/traces/unfollowed.h"
 #include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/match_pattern.h"
 
@@ -251,22 +252,11 @@ class Builder {
       const TraceId parts[] = {first, Iteration(head), traces_.Choice(At(head), entered, round, traces_.Empty()), otherwise};
       return traces_.Seq(parts);
     }
-    const bool is_counted = is_for || (trips != Value(head) && IsNumberOfRounds(trips));
+    const bool is_counted = is_for || (trips != Value(head) && IsNumberOfRounds(state_.values, trips));
     if (!is_for) body = traces_.Seq(first, body);
     const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, is_counted ? LoopKind::Counted : LoopKind::While),
                              otherwise};
     return traces_.Seq(parts);
-  }
-
-  // What the analysis of variation counts the rounds of a `while` with, and not its condition.
-  bool IsNumberOfRounds(ValueId trips) const {
-    if (!trips) return false;
-    const variation::ValueKind kind = state_.values[trips].kind;
-    if (kind == ValueKind::Select) {
-      const variation::Arms arms = state_.values.ArmsOf(trips);
-      return IsNumberOfRounds(arms.then_value) && IsNumberOfRounds(arms.else_value);
-    }
-    return kind == ValueKind::Binary || kind == ValueKind::Param || state_.values.IsWholeNumber(trips);
   }
 
   // The `else` of a loop, which those ranks do not come to that leave it by a `break`.
@@ -657,7 +647,7 @@ class Builder {
         if (!call.function) return traces_.Empty();
         return CallTrace(state_, At(site), call.function, call.callee, Args(call));
       case CallKind::Deferred:
-        NoteChosen(site, call.callee);
+        NoteChosen(state_, At(site), call.callee);
         return ResolveCall(state_, At(site), call.callee, Args(call));
       case CallKind::Unresolved:
         NoteUnresolved(site, call);
@@ -754,15 +744,6 @@ class Builder {
     return is_error ? ExitKind::Raise : ExitKind::Process;
   }
 
-  // `importlib.import_module(name).run`
-  bool IsOfUnseenCode(ValueId callee) const {
-    const auto kids = callee ? state_.values.Kids(callee) : std::span<const ValueId>();
-    if (kids.size() != 1 || state_.values[callee].kind != ValueKind::Derived) return false;
-    const base::NameId operation = state_.values.OperationOf(state_.values[kids[0]]);
-    const knowledge::EntryId entry = operation ? state_.knowledge.FindEntry(operation) : knowledge::EntryId::None();
-    return entry && state_.knowledge[entry].Has(knowledge::Role::LoadsUnseen);
-  }
-
   // `dist.barrier()`, where the program put another function there.
   void NoteReplaced(ir::ExprId site) {
     if (!site || module_[site].kind != ir::ExprKind::Call) return;
@@ -781,39 +762,11 @@ class Builder {
     state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = std::string(name)});
   }
 
-  // `calls[0]()`, `(dist.barrier if rank == 0 else skip)()`: the operations of a library that a call chooses among.
-  void NoteChosen(ir::ExprId site, ValueId callee) {
-    const variation::Value& value = state_.values[callee];
-    if (value.kind == ValueKind::Select) {
-      const variation::Arms arms = state_.values.ArmsOf(callee);
-      NoteChosen(site, arms.then_value);
-      return NoteChosen(site, arms.else_value);
-    }
-    const bool is_named = value.kind == ValueKind::External;
-    if (!is_named && value.kind != ValueKind::BoundExternal) return;
-    const knowledge::EntryId entry = is_named ? state_.knowledge.FindEntry(value.name()) : value.entry();
-    if (!entry || !state_.knowledge[entry].has_operation || knowledge::OnlyWaits(state_.knowledge[entry].operation.op_class)) return;
-    state_.sites.push_back({.site = At(site), .entry = entry, .unresolved = {}});
-  }
-
-  // `getattr(dist, name)()` of a library that has operations.
-  bool IsOfLibrary(ValueId callee) const {
-    if (!callee || state_.values[callee].kind != ValueKind::Derived || state_.values[callee].kid_count == 0) return false;
-    const base::NameId operation = state_.values.DerivedBy(callee);
-    const ValueId object = state_.values.Kids(callee)[0];
-    const bool is_member = operation && state_.program.text(operation) == "builtins.getattr" && object;
-    if (!is_member || state_.values[object].kind != ValueKind::External) return false;
-    const std::string prefix = fmt::format("{}.", state_.program.text(state_.values[object].name()));
-    return std::ranges::any_of(state_.knowledge.entries(), [&](const knowledge::Entry& entry) {
-      return entry.has_operation && state_.program.text(entry.name).starts_with(prefix);
-    });
-  }
-
   // A call that does not resolve counts only where it could be an operation.
   void NoteUnresolved(ir::ExprId site, const CallFact& call) {
     std::vector<ValueId> args(state_.facts.args(call).begin(), state_.facts.args(call).end());
     if (call.receiver) args.push_back(call.receiver);
-    if (!CouldIssue(state_, At(site), args) && !IsOfUnseenCode(call.callee) && !IsOfLibrary(call.callee)) return;
+    if (!CouldIssue(state_, At(site), args) && !IsOfUnseenCode(state_, call.callee) && !IsOfLibrary(state_, call.callee)) return;
     const std::string name(state_.program.text(CalledName(module_, site)));
     state_.sites.push_back({.site = At(site), .entry = {}, .unresolved = name});
   }
