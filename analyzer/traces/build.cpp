@@ -126,12 +126,10 @@ class Builder {
       case ir::StmtKind::Expr: {
         const ir::ExprId tensor = state_.made_once.WrittenInto(module_, ir::ValueOf(stmt));
         const std::vector<ir::ExprId> stored = state_.made_once.StoredBy(func_, ir::ValueOf(stmt));
-        if (!stored.empty()) {
-          std::vector<TraceId> parts = {Expr(ir::ValueOf(stmt))};
-          for (const ir::ExprId target : stored) parts.push_back(Fill(id, target, ir::ValueOf(stmt)));
-          return traces_.Seq(parts);
-        }
-        return tensor ? traces_.Seq(Expr(ir::ValueOf(stmt)), Fill(id, tensor, ir::ValueOf(stmt))) : Expr(ir::ValueOf(stmt));
+        std::vector<TraceId> parts = {Expr(ir::ValueOf(stmt))};
+        for (const ir::ExprId target : stored) parts.push_back(Fill(id, target, ir::ValueOf(stmt)));
+        if (stored.empty() && tensor) parts.push_back(Fill(id, tensor, ir::ValueOf(stmt)));
+        return traces_.Seq(parts);
       }
       case ir::StmtKind::Assign: {
         std::vector<TraceId> parts = {Expr(ir::AssignedOf(stmt)), Exprs(ir::TargetsOf(module_, stmt))};

@@ -70,7 +70,8 @@ dist.all_reduce(total)        # once, after the loop
   everywhere.
 * The shares come out equal: a list that was padded to, or cut at, a multiple of the ranks before
   `items[rank::world_size]`, blocks of `len(items) // world_size`.
-* The loop runs under `Join` that is enabled and issues only what the joined modules do: there ranks that are done answer for the others.
+* The loop runs under `Join` that is enabled and issues only what the joined modules do: there ranks that
+  are done answer for the others.
 * There is no collective in the loop. Of forwards of DDP without gradients only the first sends buffers.
 
 ## Fix

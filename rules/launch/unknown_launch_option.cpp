@@ -302,7 +302,7 @@ torchrun --nproc_per_node=8 train.py
   fill it in. In a script such a word is *possible*, and hidden by default, unless another launcher takes it.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args` without `parse_args` below, names that are computed, `sys.argv`.
-* `main.py` on the page of a folder that has none itself, where the root has one and a folder below has another.
+* `main.py` on the page of a folder that has none itself, where the root has one and a folder below another.
 
 ## Fix
 

@@ -254,10 +254,11 @@ model.load_state_dict(checkpoint["model"])
 * One rank only gets there, or each rank loads a file of its own.
 * One process runs the code: a web page, a converter, a script that starts no job. Where nobody was
   seen to call the function, or no training leads there, the finding is *possible*.
-* Nothing sets up a process group or communicates in the file, or in one that uses it: a library whose ranks are
-  in another project.
+* Nothing sets up a process group or communicates in the file, or in one that uses it: a library whose ranks
+  are in another project.
 * Each process sees one device of its own: the program sets `CUDA_VISIBLE_DEVICES` by the rank, or what starts
-  it does so for each process (`srun --gpus-per-task=1`, `Popen(..., env={"CUDA_VISIBLE_DEVICES": str(i), ...})`).
+  it does so for each process (`srun --gpus-per-task=1`,
+  `Popen(..., env={"CUDA_VISIBLE_DEVICES": str(i), ...})`).
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 * The program moves to the host (`.cpu()`) what it saves under this name, or items of it.
 * The commands of the project that lead there by their options start one process (then it is *possible*).
