@@ -270,7 +270,7 @@ class DiffBase(CliTest):
                     os.mkfifo(folder / name)
                 result = self.run_allranks("check", "-n", "-q", "--timeout", "2", "--output-format", "sarif", timeout=60)
                 self.assertIn(result.code, (1, 2), result.err)
-                json.loads(result.out)
+                self.assertEqual(len(json.loads(result.out)["runs"][0]["results"]), 2)
                 result = self.run_allranks("check", "-n", "-q", "--timeout", "2", "--diff-base", "HEAD", "--output-format", "json", timeout=60)
                 if name != "packed-refs":
                     self.assertEqual(result.code, 2, result.err)

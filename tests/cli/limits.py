@@ -16,6 +16,15 @@ from support import ALLRANKS, GUARDED, CliTest, main
 LONG = findings(80_000)
 
 
+# What a process had before it became another one counts as its peak, and a test may have much. A shell between has little.
+SHELL = ("sh", "-c", '"$@"; exit $?', "sh")
+
+
+def peak(result):
+    """Of a run with --profile, in MiB."""
+    return int(result.err.rsplit("peak memory: ", 1)[1].split()[0]) >> 20
+
+
 class Limits(CliTest):
     def test_a_file_that_takes_too_long_is_given_up_and_the_rest_goes_on(self):
         self.write("good.py", GUARDED)
@@ -42,19 +51,15 @@ class Limits(CliTest):
 
     def test_memory(self):
         self.write("good.py", GUARDED)
-        # Most of it is taken before any code is read. A shell between has little itself: what a process had before it became another one
-        # counts as its peak.
-        shown = subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", ALLRANKS, "check", "-q", "-n", "--profile"], cwd=self.root, capture_output=True,
-                               env={**os.environ, "XDG_STATE_HOME": str(self.state)}, text=True, timeout=60)
-        limit = (int(shown.stderr.rsplit("peak memory: ", 1)[1].split()[0]) >> 20) + 2
+        # Most of it is taken before any code is read.
+        limit = self.peak_of() + 2
         result = self.run_allranks("check", "-q", "-n", "--max-memory", str(limit), "--output-format", "concise")
         self.assertIn(f"good.py:1:1: note: AR003 this file was not analysed: memory of more than {limit} MiB", result.out)
         self.assertIn(f"not analysed to the end because of --max-memory {limit}: good.py", result.err)
         self.assertIn("AR101", self.run_allranks("check", "-q", "-n", "--max-memory", "4000", "--output-format", "concise").out)
 
     def peak_of(self, *args):
-        result = self.run_allranks("check", "-q", "-n", "--profile", "--output-format", "concise", *args, timeout=300)
-        return int(result.err.rsplit("peak memory: ", 1)[1].split()[0]) >> 20
+        return peak(self.run_allranks("check", "-q", "-n", "--profile", "--output-format", "concise", *args, through=SHELL, timeout=300))
 
     def test_memory_that_tables_take(self):
         """Of many files that are next to nothing: a report or an error, and in neither case much more than the limit."""
@@ -168,10 +173,10 @@ class Limits(CliTest):
         entries = b"".join(entry(min(i + 1, 0xFFF)) for i in range(count))
         self.write(".git/index", b"DIRC" + (4).to_bytes(4, "big") + count.to_bytes(4, "big") + entries + b"c" * 20)
         self.write("a.py", GUARDED)
-        result = self.run_allranks("check", "-n", "--profile", timeout=20)
+        result = self.run_allranks("check", "-n", "--profile", through=SHELL, timeout=20)
         self.assertEqual(result.code, 1)
         self.assertIn("What git tracks is not known (an index of git with a name longer than any system opens)", result.out)
-        self.assertLess(int(result.err.rsplit("peak memory: ", 1)[1].split()[0]), 100 << 20)
+        self.assertLess(peak(result), 100)
 
     def test_memory_that_the_machine_does_not_have(self):
         self.write("a.py", GUARDED + "x = [" + "f(1), " * 500_000 + "]\n")
@@ -234,9 +239,9 @@ class WhileReading(CliTest):
         self.write("good.py", GUARDED)
         self.write("large.py", items(1_000_000))
         limit = 150
-        result = self.run_allranks("check", "-q", "-n", "-j", "1", "--max-memory", str(limit), "--profile", "--output-format", "concise", timeout=60)
+        result = self.run_allranks("check", "-q", "-n", "-j", "1", "--max-memory", str(limit), "--profile", "--output-format", "concise", through=SHELL, timeout=60)
         self.assertIn(f"large.py:1:1: note: AR003 this file was not analysed: memory of more than {limit} MiB", result.out)
-        self.assertLess(int(result.err.rsplit("peak memory: ", 1)[1].split()[0]) >> 20, limit * 1.1)
+        self.assertLess(peak(result), limit * 1.1)
 
     def test_cpp_that_takes_too_long(self):
         self.write("good.py", GUARDED)

@@ -47,11 +47,11 @@ class CliTest(unittest.TestCase):
         path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
         return path
 
-    def run_allranks(self, *args, stdin=b"", cwd=None, env=None, timeout=120, **options):
+    def run_allranks(self, *args, through=(), stdin=b"", cwd=None, env=None, timeout=120, **options):
         environment = {k: v for k, v in os.environ.items() if k not in CLEARED}
         environment["XDG_STATE_HOME"] = str(self.state)
         environment.update(env or {})
-        process = subprocess.run([ALLRANKS, *map(str, args)], cwd=cwd or self.root, env=environment, timeout=timeout,
+        process = subprocess.run([*through, ALLRANKS, *map(str, args)], cwd=cwd or self.root, env=environment, timeout=timeout,
                                  input=None if "stdin_file" in options else stdin, capture_output=True)
         return Result(process)
 

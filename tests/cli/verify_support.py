@@ -36,11 +36,10 @@ def without_places(value):
 
 
 def distinct(findings):
-    """Those with a witness, one of all whose witnesses run alike."""
+    """One of all whose witnesses run alike."""
     first = {}
     for finding in findings:
-        if finding["witness"]:
-            first.setdefault(json.dumps(without_places(finding["witness"]), sort_keys=True), finding)
+        first.setdefault(json.dumps(without_places(finding["witness"]), sort_keys=True), finding)
     return list(first.values())
 
 
