@@ -466,7 +466,7 @@ class Solver {
     const ir::Module& module = program_.modules[module_id];
     const ir::Tree& tree = index_.tree(module_id);
     for (ir::StmtId at = tree.StatementOf(expr); at; at = tree.Parent(at)) {
-      if (module[at].kind == ir::StmtKind::If && AsksForMain(program_, module, ir::ValueOf(module[at]))) return true;
+      if (module[at].kind == ir::StmtKind::If && AsksForMain(*program_.names, module, ir::ValueOf(module[at]))) return true;
     }
     return false;
   }
@@ -583,7 +583,7 @@ bool Launch::IsOnOneNode(ir::ModuleId module) const {
   return !own.empty() && std::ranges::all_of(own, [&](uint32_t line) { return lines_[line].nodes == 1; });
 }
 
-bool Launch::SeesOwnDevice(ir::ModuleId module) const {
+bool Launch::GivesOwnDevices(ir::ModuleId module) const {
   const auto starts = [&](uint32_t line) { return lines_[line].starts_ranks; };
   const auto gives_none = [&](uint32_t line) { return lines_[line].starts_ranks && !lines_[line].has_own_devices; };
   const std::vector<uint32_t>& own = lines_for_[module.index];

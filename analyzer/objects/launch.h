@@ -51,7 +51,7 @@ class Launch {
   // Whether there are lines that start it, and all of them do so on one node.
   bool IsOnOneNode(ir::ModuleId module) const;
   // Whether there are lines that start ranks of it, and all of them give each rank a device of its own.
-  bool SeesOwnDevice(ir::ModuleId module) const;
+  bool GivesOwnDevices(ir::ModuleId module) const;
   // Whether with some of them the launcher lets other ranks go on when one ends with an error.
   bool LeavesOthers(ir::ModuleId module) const;
   // The number of ranks that all of these lines start; 0: that is not said, or not by all alike.

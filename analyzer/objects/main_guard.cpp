@@ -6,11 +6,11 @@
 
 namespace allranks::objects {
 
-bool AsksForMain(const binding::Program& program, const ir::Module& module, ir::ExprId test) {
+bool AsksForMain(const base::Interner& names, const ir::Module& module, ir::ExprId test) {
   if (module[test].kind != ir::ExprKind::Compare) return false;
   bool found = false;
   ir::ForEachPart(module, test, [&](ir::ExprId part) {
-    found = found || (module[part].kind == ir::ExprKind::Name && program.text(ir::NameOf(module[part])) == "__name__");
+    found = found || (module[part].kind == ir::ExprKind::Name && names.View(ir::NameOf(module[part])) == "__name__");
   });
   return found;
 }
@@ -18,7 +18,7 @@ bool AsksForMain(const binding::Program& program, const ir::Module& module, ir::
 ir::StmtId MainOf(const binding::Program& program, ir::ModuleId module_id) {
   const ir::Module& module = program.modules[module_id];
   for (const ir::StmtId id : module.statements(module.functions[ir::kTopLevel].body)) {
-    if (module[id].kind == ir::StmtKind::If && AsksForMain(program, module, ir::ValueOf(module[id]))) return id;
+    if (module[id].kind == ir::StmtKind::If && AsksForMain(*program.names, module, ir::ValueOf(module[id]))) return id;
   }
   return ir::StmtId::None();
 }

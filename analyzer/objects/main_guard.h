@@ -6,7 +6,7 @@
 namespace allranks::objects {
 
 // Whether a test asks for it.
-bool AsksForMain(const binding::Program& program, const ir::Module& module, ir::ExprId test);
+bool AsksForMain(const base::Interner& names, const ir::Module& module, ir::ExprId test);
 // The statement at the top of a file that does; none if there is none.
 ir::StmtId MainOf(const binding::Program& program, ir::ModuleId module);
 // Whether a file is there to be started: it has such a statement, is a notebook, or calls something when it is run and nobody imports it.

@@ -4,6 +4,7 @@
 
 #include "analyzer/base/folder.h"
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/launch.h"
 #include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
@@ -152,8 +153,8 @@ bool OneNodeJobs::IsOfRound(ir::ModuleId module_id, ir::ExprId value) const {
   });
 }
 
-bool OneNodeJobs::SeesOwnDevice(ir::ModuleId module) const {
-  if (IsStartedOnOwnDevice(module)) return true;
+bool OneNodeJobs::SeesOwnDevice(ir::ModuleId module, const Launch& launch) const {
+  if (launch.GivesOwnDevices(module) || IsStartedOnOwnDevice(module)) return true;
   return std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return HidesDevices(used); });
 }
 

@@ -15,6 +15,8 @@
 
 namespace allranks::objects {
 
+class Launch;
+
 class OneNodeJobs {
  public:
   OneNodeJobs(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
@@ -22,9 +24,9 @@ class OneNodeJobs {
 
   bool Has(ir::ModuleId module) const;
   // Whether each process sees one device of its own there: its program hides the others by its rank
-  // (`os.environ["CUDA_VISIBLE_DEVICES"] = str(local_rank)`), or another file of the project starts it with one each, so that device 0 is
-  // another one in each.
-  bool SeesOwnDevice(ir::ModuleId module) const;
+  // (`os.environ["CUDA_VISIBLE_DEVICES"] = str(local_rank)`), or what starts it gives it one, another file of the project or all commands, so
+  // that device 0 is another one in each.
+  bool SeesOwnDevice(ir::ModuleId module, const Launch& launch) const;
 
  private:
   // A call that makes the process group.

@@ -215,8 +215,13 @@ ir::StmtId ProgramIndex::StatementAt(ir::ModuleId module, uint32_t position) con
   return innermost == base::Innermost::kNone ? ir::StmtId() : ir::StmtId{innermost};
 }
 
+std::span<const KnownCall> ProgramIndex::KnownCallsIn(FuncId function) const {
+  // They were added function by function.
+  return std::span(std::ranges::equal_range(known_calls(), function.index, {}, [](const KnownCall& call) { return call.function.index; }));
+}
+
 const KnownCall* ProgramIndex::KnownCallAt(const Site& site) const {
-  const auto calls = std::ranges::equal_range(known_calls(), site.function.index, {}, [](const KnownCall& call) { return call.function.index; });
+  const std::span<const KnownCall> calls = KnownCallsIn(site.function);
   const auto found = std::ranges::find(calls, site.expr, &KnownCall::expr);
   return found == calls.end() ? nullptr : &*found;
 }

@@ -50,6 +50,8 @@ class ProgramIndex {
     Step();
     return known_calls_;
   }
+  // Those of one function.
+  std::span<const KnownCall> KnownCallsIn(FuncId function) const;
   // Calls of a function of the project, in order of the callers; also those that call it or another one, an override of a method.
   std::span<const Site> CallersOf(FuncId function) const {
     Step();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/ir/tree.h"
+#include "analyzer/objects/main_guard.h"
 
 namespace allranks::objects {
 namespace {
@@ -167,11 +168,8 @@ class Gatherer {
     const auto top = module_.statements(module_.functions[ir::kTopLevel].body);
     return std::ranges::any_of(top, [&](ir::StmtId id) {
       const ir::Stmt& stmt = module_[id];
-      if (stmt.kind != ir::StmtKind::If || call.begin < stmt.begin || stmt.end < call.end) return false;
-      const ir::Expr& test = module_[ir::ValueOf(stmt)];
-      if (test.kind != ExprKind::Compare) return false;
-      const ir::Expr& left = module_[ir::CalleeOf(test)];
-      return left.kind == ExprKind::Name && Text(ir::NameOf(left)) == "__name__";
+      const bool is_around = stmt.begin <= call.begin && call.end <= stmt.end;
+      return stmt.kind == ir::StmtKind::If && is_around && AsksForMain(names_, module_, ir::ValueOf(stmt));
     });
   }
 

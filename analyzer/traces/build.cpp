@@ -16,6 +16,7 @@
 #include "analyzer/traces/unfollowed.h"
 #include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/match_pattern.h"
+#include "analyzer/variation/rounds.h"
 
 namespace allranks::traces {
 namespace {
@@ -126,9 +127,9 @@ class Builder {
       case ir::StmtKind::Expr: {
         const ir::ExprId tensor = state_.made_once.WrittenInto(module_, ir::ValueOf(stmt));
         const std::vector<ir::ExprId> stored = state_.made_once.StoredBy(func_, ir::ValueOf(stmt));
+        if (stored.empty()) return tensor ? traces_.Seq(Expr(ir::ValueOf(stmt)), Fill(id, tensor, ir::ValueOf(stmt))) : Expr(ir::ValueOf(stmt));
         std::vector<TraceId> parts = {Expr(ir::ValueOf(stmt))};
         for (const ir::ExprId target : stored) parts.push_back(Fill(id, target, ir::ValueOf(stmt)));
-        if (stored.empty() && tensor) parts.push_back(Fill(id, tensor, ir::ValueOf(stmt)));
         return traces_.Seq(parts);
       }
       case ir::StmtKind::Assign: {
@@ -250,7 +251,7 @@ class Builder {
       const TraceId parts[] = {first, Iteration(head), traces_.Choice(At(head), entered, round, traces_.Empty()), otherwise};
       return traces_.Seq(parts);
     }
-    const bool is_counted = is_for || (trips != Value(head) && IsNumberOfRounds(state_.values, trips));
+    const bool is_counted = is_for || (trips != Value(head) && variation::IsNumberOfRounds(state_.values, trips));
     if (!is_for) body = traces_.Seq(first, body);
     const TraceId parts[] = {first, Iteration(head), traces_.Loop(At(head), trips, body, false, is_counted ? LoopKind::Counted : LoopKind::While),
                              otherwise};
@@ -431,12 +432,8 @@ class Builder {
     if (call == nullptr || call->kind != CallKind::Known) return false;
     const std::string_view name = state_.program.text(state_.knowledge[call->entry].name);
     if (std::ranges::none_of(kJoins, [&](std::string_view join) { return name.ends_with(join); })) return false;
-    const knowledge::Entry& entry = state_.knowledge[call->entry];
-    const auto args = state_.facts.args(*call);
-    for (size_t i = 0; i < args.size() && i < entry.params.size(); ++i) {
-      if (state_.program.text(entry.params[i]) == "enable" && args[i] == state_.values.False()) return false;
-    }
-    return true;
+    const base::NameId enable = state_.program.names->Find("enable");
+    return !enable || ParamOf(state_.knowledge[call->entry], state_.facts.args(*call), enable) != state_.values.False();
   }
 
   // The expression of a `with` item, without an operation that entering and leaving issue.

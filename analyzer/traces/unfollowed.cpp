@@ -42,14 +42,4 @@ void NoteChosen(State& state, SiteId site, ValueId callee) {
   state.sites.push_back({.site = site, .entry = entry, .unresolved = {}});
 }
 
-bool IsNumberOfRounds(const variation::ValueStore& values, ValueId trips) {
-  if (!trips) return false;
-  const ValueKind kind = values[trips].kind;
-  if (kind == ValueKind::Select) {
-    const variation::Arms arms = values.ArmsOf(trips);
-    return IsNumberOfRounds(values, arms.then_value) && IsNumberOfRounds(values, arms.else_value);
-  }
-  return kind == ValueKind::Binary || kind == ValueKind::Param || values.IsWholeNumber(trips);
-}
-
 }  // namespace allranks::traces

@@ -14,7 +14,5 @@ bool IsOfUnseenCode(const State& state, ValueId callee);
 bool IsOfLibrary(const State& state, ValueId callee);
 // `calls[0]()`, `(dist.barrier if rank == 0 else skip)()`: notes the operations of a library that a call chooses among.
 void NoteChosen(State& state, SiteId site, ValueId callee);
-// What the analysis of variation counts the rounds of a `while` with, and not its condition.
-bool IsNumberOfRounds(const variation::ValueStore& values, ValueId trips);
 
 }  // namespace allranks::traces

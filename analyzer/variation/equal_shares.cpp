@@ -206,8 +206,9 @@ std::optional<int64_t> EqualShares::OfSlice(ValueId sequence, std::span<const Va
   if (parts.size() != 3) return std::nullopt;
   // What is cut at the least of the lengths is that long, whatever its own length is. Any other number that ranks agreed on may be more
   // than some have.
-  const std::optional<int64_t> length = store_.IsAgreed(parts[1]) ? kLongEnough : Length(sequence, depth + 1);
-  if (!store_.IsAgreed(parts[1]) && IsReduced(store_, parts[1])) return std::nullopt;
+  const bool is_least = store_.IsAgreed(parts[1]);
+  if (!is_least && IsReduced(store_, parts[1])) return std::nullopt;
+  const std::optional<int64_t> length = is_least ? kLongEnough : Length(sequence, depth + 1);
   if (!length) return std::nullopt;
   const auto given = [&](size_t i) { return store_[parts[i]].kind != ValueKind::None; };
   const auto bound = [&](size_t i, int64_t otherwise) -> std::optional<int64_t> {

@@ -17,7 +17,7 @@
 //   definitions.h, class_members.h       what a name of the program stands for, what a class says of its objects
 //   own_fields.h                         what objects of a class have of their own
 //   argument_binding.h                   which argument a parameter gets; call_substitution.h puts it in
-//   ir/overwritten.h, overwritten_names.h  which stores nobody reads
+//   ir/overwritten.h                     which stores nobody reads
 //   built_in_results.h, library_results.h, library_groups.h, made_with.h
 //                                        what a call yields of which the code is not seen
 //

@@ -248,6 +248,16 @@ ValueId CountedTo(const ir::Module& module, const Scope& scope, ValueStore& stor
   return {};
 }
 
+bool IsNumberOfRounds(const ValueStore& store, ValueId trips) {
+  if (!trips) return false;
+  const ValueKind kind = store[trips].kind;
+  if (kind == ValueKind::Select) {
+    const Arms arms = store.ArmsOf(trips);
+    return IsNumberOfRounds(store, arms.then_value) && IsNumberOfRounds(store, arms.else_value);
+  }
+  return kind == ValueKind::Binary || kind == ValueKind::Param || store.IsWholeNumber(trips);
+}
+
 ValueId CountedUp(ValueStore& store, ValueId initial, ValueId carried, ValueId after, ValueId rounds) {
   if (store.axes(rounds).empty() || !carried || !store[after].is_binary(ir::BinaryOp::Add)) return {};
   const auto [left, step] = store.OperandsOf(after);

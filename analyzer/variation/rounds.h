@@ -32,6 +32,9 @@ ValueId CountedDown(const ir::Module& module, const Scope& scope, const ValueSto
 ValueId CountedTo(const ir::Module& module, const Scope& scope, ValueStore& store, const base::IdVector<ir::ExprId, ValueId>& values,
                   const ir::Stmt& loop, std::span<const ValueId> slots);
 
+// Whether what is known of how often a `while` runs is such a number, and not its condition.
+bool IsNumberOfRounds(const ValueStore& store, ValueId trips);
+
 // `n += step` in each round of a loop whose rounds differ: as many steps as rounds. None of anything else. `carried`: what the
 // variable holds where a round begins, and `after` where it ends.
 ValueId CountedUp(ValueStore& store, ValueId initial, ValueId carried, ValueId after, ValueId rounds);

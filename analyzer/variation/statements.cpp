@@ -613,6 +613,8 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
 void FunctionEvaluator::MakeUniform(ir::ExprId target, const Agreement& agreement) {
   if (!target) return;
   const ir::Expr& expr = module_[target];
+  // What was sent is known of a whole variable alone.
+  const Agreement of_part{.lost = agreement.lost, .bound = agreement.bound};
   switch (expr.kind) {
     case ir::ExprKind::Name: {
       const NameId name = ir::NameOf(expr);
@@ -635,17 +637,17 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, const Agreement& agreemen
       break;
     }
     case ir::ExprKind::Subscript:
-      MakeUniform(ir::ObjectOf(expr), {.lost = agreement.lost, .bound = agreement.bound});
+      MakeUniform(ir::ObjectOf(expr), of_part);
       break;
     case ir::ExprKind::Call: {
       // `all_reduce(x.contiguous())` still says that x was meant.
       const ir::Expr& callee = module_[ir::CalleeOf(expr)];
-      if (callee.kind == ir::ExprKind::Attribute) MakeUniform(ir::ObjectOf(callee), {.lost = agreement.lost, .bound = agreement.bound});
+      if (callee.kind == ir::ExprKind::Attribute) MakeUniform(ir::ObjectOf(callee), of_part);
       break;
     }
     case ir::ExprKind::Tuple:
     case ir::ExprKind::List:
-      for (const ir::ExprId item : ir::Items(module_, expr)) MakeUniform(item, {.lost = agreement.lost, .bound = agreement.bound});
+      for (const ir::ExprId item : ir::Items(module_, expr)) MakeUniform(item, of_part);
       break;
     default:
       break;

@@ -1,6 +1,6 @@
 // Stores of variables of files and classes that are replaced before any code runs that could read them
-// (analyzer/ir/overwritten_names.h). Of those only the walk itself knows what they hold.
-#include "analyzer/ir/overwritten_names.h"
+// (analyzer/ir/overwritten.h). Of those only the walk itself knows what they hold.
+#include "analyzer/ir/overwritten.h"
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {

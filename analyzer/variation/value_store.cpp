@@ -651,7 +651,7 @@ std::optional<DerivedKind> ValueStore::AgreedAs(ValueId number, int depth) const
   // `min(counts)`, `counts.max()` of what all ranks got from one another.
   const NameId operation = DerivedBy(value);
   const std::string_view name = operation ? names_->View(operation) : std::string_view();
-  const std::string_view last = name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
+  const std::string_view last = name.substr(name.rfind('.') + 1);
   if (last == "min" || last == "amin") return DerivedKind::Least;
   return last == "max" || last == "amax" || last == "sum" ? DerivedKind::Most : inner;
 }

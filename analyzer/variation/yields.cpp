@@ -5,12 +5,9 @@
 namespace allranks::variation {
 
 void Yields::Note(const Yielded& yielded) {
-  const auto known = std::ranges::find(places_, yielded.site, &Yielded::site);
-  if (known == places_.end()) {
-    places_.push_back(yielded);
-    return;
-  }
-  *known = yielded;
+  const auto [known, is_new] = place_of_.try_emplace(yielded.site.index, places_.size());
+  if (is_new) places_.push_back(yielded);
+  else places_[known->second] = yielded;
 }
 
 ValueId Yields::ItemValue() const {

@@ -10,6 +10,7 @@
 // how many items come out of all rounds; such a place does not count.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/variation/containers.h"
@@ -42,6 +43,7 @@ class Yields {
   Tables& tables_;
   ValueStore& store_;
   std::vector<Yielded> places_;
+  std::unordered_map<uint32_t, size_t> place_of_;  // by ExprId
 };
 
 }  // namespace allranks::variation

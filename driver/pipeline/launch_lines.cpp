@@ -43,14 +43,20 @@ bool HasOneDevice(const launch::Job& job) {
   return asks_for_one("nodes") && asks_for_one("processes") && asks_for_one("processes_per_node");
 }
 
+// The innermost layer that starts the processes of a job; nullptr: none does.
+const launch::Layer* LauncherOf(const launch::Job& job) {
+  const auto launcher = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
+  return launcher == job.layers.rend() ? nullptr : &*launcher;
+}
+
 // `srun --gpus-per-task=1`, `mpirun bash -c 'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK python train.py'`.
 bool HaveOwnDevices(const launch::Job& job) {
   const launch::Layer* step = job.Find("srun");
   const launch::Option* of_script = step != nullptr && job.allocation ? job.allocation->Find("devices_per_process") : nullptr;
   if (step != nullptr && (step->Number("devices_per_process") == 1 || (of_script != nullptr && of_script->value.Number() == 1))) return true;
-  const auto launcher = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
+  const launch::Layer* launcher = LauncherOf(job);
   const launch::Setting* visible = job.Env("CUDA_VISIBLE_DEVICES");
-  const bool is_of_process = visible != nullptr && launcher != job.layers.rend() && visible->span.begin >= launcher->word.span().end;
+  const bool is_of_process = visible != nullptr && launcher != nullptr && visible->span.begin >= launcher->word.span().end;
   return is_of_process && !visible->value.IsKnown() && visible->value.text().find(',') == std::string::npos;
 }
 
@@ -101,8 +107,8 @@ int64_t NodesOfShares(const launch::Layer& agent) {
 
 // Of a launcher that starts the processes of all nodes. 0: it says nothing.
 int64_t NodesOfLauncher(const launch::Job& job) {
-  const auto launcher = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
-  if (launcher == job.layers.rend()) return 0;
+  const launch::Layer* launcher = LauncherOf(job);
+  if (launcher == nullptr) return 0;
   const int64_t listed = NodesOfList(*launcher);
   return listed > 0 ? listed : NodesOfShares(*launcher);
 }
@@ -133,8 +139,8 @@ bool LeavesOthers(const launch::Job& job) {
   const bool ends_job = std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->ends_others == "job" || IsToldToEndOthers(layer); });
   const launch::Setting* setting = job.Env("SLURM_KILL_BAD_EXIT");
   if (ends_job || (setting != nullptr && setting->value.Number() != 0)) return false;
-  const auto agent = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
-  if (agent == job.layers.rend()) return false;
+  const launch::Layer* agent = LauncherOf(job);
+  if (agent == nullptr) return false;
   return agent->launcher->ends_others == "node" ? NodesOf(job) > 1 : agent->launcher->name == "srun";
 }
 
@@ -149,11 +155,11 @@ int64_t WrittenIn(const launch::Layer& layer, std::string_view means) {
 
 // The ranks of all nodes. A launcher that counts those of a node starts one node unless it, or the scheduler, says of more.
 int64_t RanksOf(const launch::Job& job) {
-  const auto inner = std::ranges::find_if(job.layers.rbegin(), job.layers.rend(), [](const launch::Layer& layer) { return layer.launcher->is_job; });
-  if (inner == job.layers.rend() || job.is_remote || job.has_cluster) return 0;
+  const launch::Layer* inner = LauncherOf(job);
+  if (inner == nullptr || job.is_remote || job.has_cluster) return 0;
   if (inner->HidesOptions()) return 0;
   if (const int64_t all = WrittenIn(*inner, "processes"); all > 0) return all < kMostRanks ? all : 0;
-  const bool is_alone = &job.layers.front() == &*inner && !job.allocation && inner->Find("hostfile") == nullptr;
+  const bool is_alone = &job.layers.front() == inner && !job.allocation && inner->Find("hostfile") == nullptr;
   const int64_t nodes = inner->Find("nodes") != nullptr ? WrittenIn(*inner, "nodes") : is_alone ? 1 : 0;
   const int64_t of_node = WrittenIn(*inner, "processes_per_node");
   return nodes < kMostRanks && of_node < kMostRanks && nodes * of_node < kMostRanks ? nodes * of_node : 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "witness/steering_characters.h"
+
 namespace allranks::reports {
 namespace {
 
@@ -40,10 +42,6 @@ constexpr Range kNoWidth[] = {{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05b
                               {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200d}, {0x20d0, 0x20f0},
                               {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0x1f3fb, 0x1f3ff},
                               {0xe0100, 0xe01ef}};
-
-// What could make a line read differently from what it says (Trojan Source), or end it.
-constexpr Range kUnsafe[] = {{0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c}, {0x200e, 0x200f},
-                             {0x2028, 0x202e}, {0x2060, 0x2069}, {0xfeff, 0xfeff}};
 
 template <size_t N>
 bool IsIn(const Range (&ranges)[N], char32_t c) {
@@ -118,7 +116,7 @@ std::vector<Glyph> Glyphs(std::string_view line) {
     if (c == '\t') {
       glyph.width = kTabStop - column % kTabStop;
       glyph.text.assign(glyph.width, ' ');
-    } else if (!character.valid || IsIn(kUnsafe, c) || IsOfCommand(characters, i)) {
+    } else if (!character.valid || witness::SteersText(c) || IsOfCommand(characters, i)) {
       glyph.text = "\xef\xbf\xbd";
     } else {
       glyph.width = IsIn(kNoWidth, c) ? 0 : IsIn(kWide, c) ? 2 : 1;

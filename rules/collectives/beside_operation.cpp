@@ -60,9 +60,7 @@ class Beside {
 
   std::vector<objects::KnownCall> Collectives() const {
     std::vector<objects::KnownCall> found;
-    // In the order of the functions.
-    const auto own = std::ranges::equal_range(context_.index.known_calls(), function_.index, {}, [](const objects::KnownCall& call) { return call.function.index; });
-    std::ranges::copy_if(own, std::back_inserter(found), [&](const objects::KnownCall& call) {
+    std::ranges::copy_if(context_.index.KnownCallsIn(function_), std::back_inserter(found), [](const objects::KnownCall& call) {
       return call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Collective;
     });
     std::ranges::sort(found, {}, [&](const objects::KnownCall& call) { return module_[call.expr].begin; });

@@ -127,9 +127,8 @@ class Failures {
   bool IsNotFinite(const Guard& guard) const {
     if (!IsOwnData(guard)) return false;
     const ir::Module& module = context_.program.module_of(guard.function);
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      return call.function == guard.function && call.entry->Has(knowledge::Role::AsksFinite) &&
-             module[call.expr].begin >= module[guard.test].begin && module[call.expr].end <= module[guard.test].end;
+    return std::ranges::any_of(context_.index.KnownCallsIn(guard.function), [&](const KnownCall& call) {
+      return call.entry->Has(knowledge::Role::AsksFinite) && module[call.expr].begin >= module[guard.test].begin && module[call.expr].end <= module[guard.test].end;
     });
   }
 

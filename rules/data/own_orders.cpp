@@ -550,9 +550,7 @@ class OwnOrders {
 
   // One rank's order is sent to the others afterwards.
   bool IsSentAround(const Site& site) const {
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      return call.function == site.function && SendsFromRoot(call);
-    });
+    return std::ranges::any_of(context_.index.KnownCallsIn(site.function), [&](const KnownCall& call) { return SendsFromRoot(call); });
   }
 
   // Not what the forward of a model sends.

@@ -122,7 +122,7 @@ class Seeds {
   bool IsRunByImport(const Site& site) const {
     const binding::Func& around = context_.program.funcs[site.function];
     return around.function == ir::kTopLevel && std::ranges::none_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
-             return objects::AsksForMain(context_.program, context_.program.modules[around.module], guard.test);
+             return objects::AsksForMain(*context_.program.names, context_.program.modules[around.module], guard.test);
            });
   }
 

@@ -67,15 +67,15 @@ class SharedState {
     if (!ranks.empty() && ranks != traces::RankSet::All(world.size())) return true;
     // All ranks look, and some write what they have found, without a word to the others.
     if (Communicates(call.function)) return false;
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& other) {
-      if (other.function != call.function || !other.entry->Has(knowledge::Role::Write)) return false;
+    return std::ranges::any_of(context_.index.KnownCallsIn(call.function), [&](const KnownCall& other) {
+      if (!other.entry->Has(knowledge::Role::Write)) return false;
       const traces::RankSet writers = context_.reach.Ranks({other.function, other.expr}, world);
       return !writers.empty() && writers != traces::RankSet::All(world.size());
     });
   }
 
   bool Communicates(FuncId function) const {
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) { return call.function == function && call.entry->has_operation; });
+    return std::ranges::any_of(context_.index.KnownCallsIn(function), [](const KnownCall& call) { return call.entry->has_operation; });
   }
 
   void Report(const Site& site, const Site& saved) {

@@ -135,13 +135,13 @@ bool WorkerSeeds::CountsFromState(const KnownCall& call) const {
   const ir::Module& module = context_.program.modules[module_id];
   const ir::ExprId seed = context_.index.ArgExpr(call, "seed");
   if (!seed || module[seed].kind != ir::ExprKind::Binary) return false;
-  const bool is_seeded_before = std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& other) {
-    return other.function == call.function && other.entry == call.entry && module[other.expr].end <= module[call.expr].begin;
+  const bool is_seeded_before = std::ranges::any_of(context_.index.KnownCallsIn(call.function), [&](const KnownCall& other) {
+    return other.entry == call.entry && module[other.expr].end <= module[call.expr].begin;
   });
   if (is_seeded_before) return false;
   const auto is_state = [&](ir::ExprId side) {
-    return module[side].kind == ir::ExprKind::Subscript && std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& other) {
-      return other.function == call.function && other.entry->Has(knowledge::Role::KeepRandomState) && module[other.expr].begin >= module[side].begin &&
+    return module[side].kind == ir::ExprKind::Subscript && std::ranges::any_of(context_.index.KnownCallsIn(call.function), [&](const KnownCall& other) {
+      return other.entry->Has(knowledge::Role::KeepRandomState) && module[other.expr].begin >= module[side].begin &&
              module[other.expr].end <= module[side].end;
     });
   };

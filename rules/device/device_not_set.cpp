@@ -56,7 +56,7 @@ class UnsetDevices {
   bool IsChosenElsewhere(ir::ModuleId module) {
     const auto& files = calls_.FilesOf(module);
     return std::ranges::any_of(files, [&](ir::ModuleId file) { return SpeaksOfDevices(file); }) || EntersDevice(module) ||
-           context_.launch.SeesOwnDevice(module) || one_node_.SeesOwnDevice(module) ||
+           one_node_.SeesOwnDevice(module, context_.launch) ||
            calls_.HasAny(module, {"deepspeed.", "accelerate.", "lightning.", "horovod.", "ray.", "transformers.Trainer"});
   }
 

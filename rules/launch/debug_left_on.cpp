@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -59,13 +60,24 @@ std::vector<Block> BlocksOf(std::string_view page) {
   return blocks;
 }
 
+// What people read, with the blocks of code in it.
+struct Page {
+  std::string_view text;
+  std::vector<Block> blocks;
+};
+
+// None of any other file.
+std::optional<Page> PageOf(const LaunchContext& context, const LaunchFile& file) {
+  if (file.kind != launch::FileKind::Markdown && file.kind != launch::FileKind::Notebook) return std::nullopt;
+  const std::string_view text = context.files[file.file].text;
+  return Page{text, BlocksOf(text)};
+}
+
 // The page speaks of the variable elsewhere than in what starts jobs, and so says what it is for.
-bool IsExplained(const LaunchContext& context, const LaunchFile& file, const launch::Setting& setting) {
-  const std::string_view page = context.files[file.file].text;
-  const std::vector<Block> blocks = BlocksOf(page);
-  for (size_t at = page.find(setting.name); at != std::string_view::npos; at = page.find(setting.name, at + 1)) {
-    const auto block = std::ranges::find_if(blocks, [&](const Block& each) { return each.begin < at && at < each.end; });
-    if (block == blocks.end()) return true;
+bool IsExplained(const Page& page, const LaunchFile& file, const launch::Setting& setting) {
+  for (size_t at = page.text.find(setting.name); at != std::string_view::npos; at = page.text.find(setting.name, at + 1)) {
+    const auto block = std::ranges::find_if(page.blocks, [&](const Block& each) { return each.begin < at && at < each.end; });
+    if (block == page.blocks.end()) return true;
     const auto holds = [&](source::Span span) { return span.begin >= block->begin && span.begin < block->end; };
     if (!holds(setting.span) && std::ranges::none_of(file.jobs, [&](const Job& job) { return holds(job.span); })) return true;
   }
@@ -94,13 +106,12 @@ void NotePlace(const Job& job, const launch::Setting& setting, const launch::Var
 }
 
 // Commands of a page are typed, so what stands before one is set while debugging.
-void LookAtJob(const LaunchContext& context, const LaunchFile& file, const Job& job, Reported& reported) {
-  const bool page = file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook;
+void LookAtJob(const LaunchContext& context, const LaunchFile& file, const std::optional<Page>& page, const Job& job, Reported& reported) {
   if (RunsTests(job) || job.is_passed_over) return;
   for (const launch::Setting& setting : job.environment) {
     const launch::VariableEntry* variable = context.launches.tables.FindVariable(setting.name);
     if (variable == nullptr || std::ranges::count(variable->debug_values, setting.value.text()) == 0) continue;
-    if (IsOfNcclUnused(context, job, setting.name) || (page && IsExplained(context, file, setting))) continue;
+    if (IsOfNcclUnused(context, job, setting.name) || (page && IsExplained(*page, file, setting))) continue;
     const std::optional<Confidence> confidence = Costs(job, *variable);
     const bool is_idle = std::ranges::any_of(variable->unless, [&](const std::string& name) { return job.Env(name) != nullptr; });
     if (!confidence || is_idle || (page && setting.is_of_command)) continue;
@@ -112,9 +123,10 @@ void LookAtJob(const LaunchContext& context, const LaunchFile& file, const Job& 
 void CheckDebugLeftOn(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     // It is there to look for an error.
-    if (file.runs_debugger) continue;
+    if (file.runs_debugger || file.jobs.empty()) continue;
+    const std::optional<Page> page = PageOf(context, file);
     Reported reported;
-    for (const Job& job : file.jobs) LookAtJob(context, file, job, reported);
+    for (const Job& job : file.jobs) LookAtJob(context, file, page, job, reported);
     for (auto& [assignment, finding] : reported.findings) sink.push_back(std::move(finding));
   }
 }

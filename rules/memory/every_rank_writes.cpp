@@ -90,8 +90,8 @@ class Writers {
   // `lock = open(path, "w")`, then `fcntl.lockf(lock, LOCK_EX)`.
   bool IsLock(const FileUse& use) const {
     const ValueId opened = context_.facts.value(context_.program.funcs[use.site().function].module, use.site().expr);
-    return opened && std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
-      return call.function == use.site().function && call.entry->Has(knowledge::Role::LockFile) && context_.index.Arg(call, "fd") == opened;
+    return opened && std::ranges::any_of(context_.index.KnownCallsIn(use.site().function), [&](const objects::KnownCall& call) {
+      return call.entry->Has(knowledge::Role::LockFile) && context_.index.Arg(call, "fd") == opened;
     });
   }
 

@@ -202,8 +202,7 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       if (run_by == objects::RunBy::OneProcess || run_by == objects::RunBy::Workers) continue;
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
       if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
-      const ir::ModuleId module = context.program.funcs[call.function].module;
-      if (one_node.SeesOwnDevice(module) || context.launch.SeesOwnDevice(module)) continue;
+      if (one_node.SeesOwnDevice(context.program.funcs[call.function].module, context.launch)) continue;
       if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(load.Saves(calls), on_host)) continue;
       load.Report(param, modes, sink);
     }

@@ -134,8 +134,8 @@ class Ratios {
     const bool adds_reduced = !added.empty() && std::ranges::all_of(added, [&](const Site& site) { return value(site) && IsReduced(value(site)); });
     if (adds_reduced || IsReducedByMethod(total)) return true;
     const ir::Module& module = context_.program.module_of(total.function);
-    return std::ranges::any_of(context_.index.known_calls(), [&](const KnownCall& call) {
-      const bool reduces = call.function == total.function && call.entry->has_operation && call.entry->operation.tensor_param &&
+    return std::ranges::any_of(context_.index.KnownCallsIn(total.function), [&](const KnownCall& call) {
+      const bool reduces = call.entry->has_operation && call.entry->operation.tensor_param &&
                            context_.program.text(call.entry->operation.kind) == "all_reduce" && module[call.expr].end < module[total.expr].begin;
       if (!reduces) return false;
       const ir::ExprId tensor = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "witness/steering_characters.h"
+
 namespace allranks::verify {
 namespace {
 
@@ -28,11 +30,6 @@ Character CharacterAt(std::string_view text, size_t at) {
   return {first, 1};
 }
 
-bool SteersText(uint32_t c) {
-  return c < ' ' || (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2060 && c <= 0x2069) || c == 0xfeff;
-}
-
 // A runner that compares as people read sees nothing in much that is beyond ASCII.
 bool IsSecondHash(std::string_view text, size_t at) {
   if (text[at] != '#') return false;
@@ -47,7 +44,7 @@ std::string WithSpelt(std::string_view text, const Spelt& spelt) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const Character c = CharacterAt(text, at);
-    if (SteersText(c.value) || IsSecondHash(text, at)) out += spelt(c);
+    if (witness::SteersText(c.value) || IsSecondHash(text, at)) out += spelt(c);
     else out += text.substr(at, c.length);
     at += c.length;
   }
