@@ -19,18 +19,6 @@ struct VaryingNodes {
   std::vector<ValueId> made;      // things made once, of which it is not known whether they are
   Mentions mentions;
 };
-// What a condition asks, so that `x in s`, `x not in s` and `not x in s` ask the same; `truth`: whether the condition holds
-// if the answer is yes.
-struct Question {
-  uint64_t key = 0;
-  bool truth = true;
-  ValueId subject;    // of `x == constant`: what it asks of, and the constant; none of other questions
-  ValueId constant;
-};
-// Whether a yes to the one is a no to the other: `mode == "a"`, `mode == "b"`.
-bool Excludes(const variation::ValueStore& values, const Question& a, const Question& b);
-Question Asked(const variation::ValueStore& values, ValueId condition);
-
 VaryingNodes CollectVarying(const State& state, TraceId root);
 
 // Along which axes the condition of a choice or loop varies.

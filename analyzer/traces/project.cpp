@@ -314,11 +314,9 @@ std::optional<bool> Projector::Assumed(const Trace& choice) const {
 
 SeqId Projector::ProjectArm(TraceId arm, const Way& way, const Context& context) {
   const size_t before = assumed_.size();
-  const uint64_t hash_before = assumed_hash_;
   Assume(way);
   const SeqId list = Project(arm, context);
   assumed_.resize(before);
-  assumed_hash_ = hash_before;
   return list;
 }
 
@@ -328,10 +326,7 @@ void Projector::Assume(const Way& way) {
   const Question question = Asked(state_.values, way.condition);
   const bool is_asked = way.decided ? agreed_questions_.contains(question.key) : scene_.Recurs(question.key);
   const Answer answer{.question = question, .truth = question.truth == way.taken, .decided = way.decided};
-  if (is_asked && std::ranges::none_of(assumed_, [&](const Answer& known) { return known.is(answer); })) {
-    assumed_.push_back(answer);
-    assumed_hash_ ^= Token(question.key, answer.truth ? 1 : 0, answer.decided ? 1 : 0);
-  }
+  if (is_asked && std::ranges::none_of(assumed_, [&](const Answer& known) { return known.is(answer); })) assumed_.push_back(answer);
   const variation::ValueKind kind = state_.values[way.condition].kind;
   const bool splits = (kind == variation::ValueKind::And && way.taken) || (kind == variation::ValueKind::Or && !way.taken);
   if (!splits) return;
@@ -538,23 +533,34 @@ bool Projector::CallsItself(TraceId body, uint32_t func) {
   return state_.calls_itself[key] = found;
 }
 
-SequenceStore::Lists& Projector::CallsSeenBy(uint32_t rank) {
+SequenceStore::Lists& Projector::CallsSeenBy(uint32_t rank, uint64_t assumed) {
   return sequences_.Calls({.rank = rank, .groups = view_.groups, .issuing = static_cast<uint8_t>(view_.issuing), .with_p2p = view_.with_p2p,
-                           .with_waits = view_.with_waits});
+                           .with_waits = view_.with_waits, .assumed = assumed});
+}
+
+// A hash of what choices around were taken to be, as far as choices in `body` ask for it.
+uint64_t Projector::AssumedOf(TraceId body) const {
+  if (assumed_.empty()) return 0;
+  const QuestionSet asked = state_.traces.QuestionsIn(body);
+  uint64_t hash = 0;
+  for (const Answer& answer : assumed_) {
+    if (asked.MayAsk(answer.question)) hash ^= Token(answer.question.key, answer.truth ? 1 : 0, answer.decided ? 1 : 0);
+  }
+  return hash;
 }
 
 // Lists of calls that were projected before, by this projection or by others whom they look the same to.
 SequenceStore::Lists& Projector::KnownCalls(TraceId body) {
   if (!silent_.empty()) return silent_calls_;
-  if (!assumed_.empty()) return assumed_calls_[assumed_hash_];
+  const uint64_t assumed = AssumedOf(body);
   constexpr uint32_t kAnyRank = kMostRanks;
   // What nothing varies in is the same for every rank that looks at the same groups.
-  if ((state_.traces[body].flags & kVarying) == 0) return CallsSeenBy(kAnyRank);
+  if ((state_.traces[body].flags & kVarying) == 0) return CallsSeenBy(kAnyRank, assumed);
   // Each rank's own decisions are noted on the way, so the way has to be gone.
   const bool notes_decisions = !own_axes_.empty() || handlers_of_;
   const bool holds_agreed = view_.agreed && FindAroundAgreed(body);
-  if (notes_decisions || holds_agreed) return own_calls_;
-  return CallsSeenBy(view_.rank);
+  if (notes_decisions || holds_agreed) return own_calls_[assumed];
+  return CallsSeenBy(view_.rank, assumed);
 }
 
 SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& context) {

@@ -156,7 +156,8 @@ class Projector {
   bool IsOwn(ValueId value) const;
   bool IsSettled(TraceId id, const Trace& trace) const;
   SequenceStore::Lists& KnownCalls(TraceId body);
-  SequenceStore::Lists& CallsSeenBy(uint32_t rank);
+  SequenceStore::Lists& CallsSeenBy(uint32_t rank, uint64_t assumed);
+  uint64_t AssumedOf(TraceId body) const;
   bool FindAroundAgreed(TraceId id);
 
   const State& state_;
@@ -166,11 +167,8 @@ class Projector {
   const std::unordered_set<uint32_t>& settled_;
   knowledge::Axes own_axes_;
   FuncId handlers_of_;
-  SequenceStore::Lists own_calls_;      // lists of calls that only this projection sees so, by trace
-  // What choices around were taken to be, and lists of calls seen so, by the hash of that.
-  std::vector<Answer> assumed_;
-  uint64_t assumed_hash_ = 0;
-  std::unordered_map<uint64_t, SequenceStore::Lists> assumed_calls_;
+  std::vector<Answer> assumed_;   // what choices around were taken to be
+  std::unordered_map<uint64_t, SequenceStore::Lists> own_calls_;   // lists of calls that only this projection sees so, by AssumedOf
   std::unordered_set<uint64_t> agreed_questions_;   // what choices ask that are taken as agreed and are asked elsewhere
   std::vector<OwnDecision> own_decisions_;
   std::vector<Outsider> outsiders_;

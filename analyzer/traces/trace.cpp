@@ -323,6 +323,16 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
   }
 }
 
+QuestionSet TraceStore::QuestionsIn(TraceId id) const {
+  if (Kids(id).empty()) return {};
+  if (const QuestionSet* known = questions_.Find(id.index)) return *known;
+  QuestionSet questions;
+  if (traces_[id.index].kind == TraceKind::Choice) questions.Add(Asked(*values_, traces_[id.index].value));
+  for (const TraceId kid : Kids(id)) questions.Add(QuestionsIn(kid));
+  questions_.Add(id.index, questions);
+  return questions;
+}
+
 std::span<const ValueId> TraceStore::Args(TraceId call) const { return call_args_[traces_[call.index].payload]; }
 
 }  // namespace allranks::traces

@@ -9,8 +9,10 @@
 
 #include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
+#include "analyzer/base/number_map.h"
 #include "analyzer/traces/condition_memo.h"
 #include "analyzer/traces/made_once.h"
+#include "analyzer/traces/questions.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::traces {
@@ -172,6 +174,8 @@ class TraceStore {
   std::span<const ValueId> Args(TraceId call) const;
   const variation::ValueStore& values() const { return *values_; }
   ConditionMemo& conditions() const { return conditions_; }
+  // What the choices in a trace ask.
+  QuestionSet QuestionsIn(TraceId id) const;
 
  private:
   TraceId Intern(Trace trace, std::span<const TraceId> kids);
@@ -184,6 +188,7 @@ class TraceStore {
   const knowledge::Knowledge* knowledge_;
   variation::ValueStore* values_;
   mutable ConditionMemo conditions_;
+  mutable base::NumberMap<QuestionSet> questions_;   // by TraceId
   knowledge::MarkId ragged_;
   knowledge::MarkId in_place_;
   std::vector<Trace> traces_;
