@@ -77,7 +77,14 @@ class FunctionCheck {
   bool IsAssertion(TraceId node) const;
   std::vector<Assignment> Assignments(const World& world);
   std::optional<int64_t> TellingNumber(const World& world, ValueId part, const Assignment& others);
-  void CheckScene(Scene& scene);
+  // Lists that tries of settings share: those of one world, while they agree on its groups and on what is settled.
+  struct SharedLists {
+    SequenceStore store;
+    std::vector<uint64_t> groups;
+    size_t settled = 0;
+  };
+  SequenceStore& ListsFor(const Scene& scene, SharedLists& shared) const;
+  void CheckScene(Scene& scene, SharedLists& shared);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
   bool AdmitsAll(const World& world, TraceId node) const;
   TraceId Blame(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, View view,

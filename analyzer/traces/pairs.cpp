@@ -96,11 +96,15 @@ void FunctionCheck::CheckPairs() {
   for (const World& world : WorldsFor(nodes_.mentions)) {
     // Other values of the unknowns that lead to the same decisions show the same, unless more is settled by now.
     std::set<std::pair<size_t, std::vector<int64_t>>> seen;
-    for (Assignment& assignment : Assignments(world)) {
+    const std::vector<Assignment> tries = Assignments(world);
+    SettingUses uses(traces_, tries);
+    SharedLists shared;
+    for (const Assignment& assignment : tries) {
       if (full()) return;
-      Scene scene(state_, world, std::move(assignment));
+      Scene scene(state_, world, assignment);
+      scene.SetUses(uses);
       Prepare(scene);
-      if (seen.emplace(settled_.size(), scene.Fingerprint()).second) CheckScene(scene);
+      if (seen.emplace(settled_.size(), scene.Fingerprint()).second) CheckScene(scene, shared);
     }
   }
 }
@@ -209,11 +213,16 @@ std::optional<int64_t> FunctionCheck::TellingNumber(const World& world, ValueId 
   return std::nullopt;
 }
 
-void FunctionCheck::CheckScene(Scene& scene) {
-  for (bool again = true; again && !full();) {
-    SequenceStore sequences;
-    again = CheckOnce(scene, sequences);
-  }
+void FunctionCheck::CheckScene(Scene& scene, SharedLists& shared) {
+  while (!full() && CheckOnce(scene, ListsFor(scene, shared))) {}
+}
+
+SequenceStore& FunctionCheck::ListsFor(const Scene& scene, SharedLists& shared) const {
+  constexpr size_t kMostItems = 50'000;
+  std::vector<uint64_t> groups = scene.Groups();
+  const bool fits = shared.settled == settled_.size() && shared.groups == groups && shared.store.size() < kMostItems;
+  if (!fits) shared = {.store = {}, .groups = std::move(groups), .settled = settled_.size()};
+  return shared.store;
 }
 
 // Whether some pair of ranks differs; then the difference is reported and its cause settled.

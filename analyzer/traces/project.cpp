@@ -92,6 +92,16 @@ std::vector<int64_t> Scene::Fingerprint() const {
   return fingerprint;
 }
 
+std::vector<uint64_t> Scene::Groups() const {
+  std::vector<uint64_t> groups;
+  for (GroupIndex index = 0; index < evaluator_.group_count(); ++index) {
+    const GroupInfo& group = evaluator_.group(index);
+    groups.push_back(uint64_t{group.value.index} << 1 | (group.is_guess ? 1 : 0));
+    for (const RankSet members : group.members) groups.push_back(members.bits);
+  }
+  return groups;
+}
+
 void Scene::AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank) {
   std::vector<int64_t>& signature = signatures_[rank];
   const Operation& operation = traces.operation(op);
@@ -533,9 +543,9 @@ bool Projector::CallsItself(TraceId body, uint32_t func) {
   return state_.calls_itself[key] = found;
 }
 
-SequenceStore::Lists& Projector::CallsSeenBy(uint32_t rank, uint64_t assumed) {
+SequenceStore::Lists& Projector::CallsSeenBy(uint32_t rank, TraceId body, uint64_t assumed) {
   return sequences_.Calls({.rank = rank, .groups = view_.groups, .issuing = static_cast<uint8_t>(view_.issuing), .with_p2p = view_.with_p2p,
-                           .with_waits = view_.with_waits, .assumed = assumed});
+                           .with_waits = view_.with_waits, .assumed = assumed, .settings = scene_.SettingsOf(body)});
 }
 
 // A hash of what choices around were taken to be, as far as choices in `body` ask for it.
@@ -555,12 +565,12 @@ SequenceStore::Lists& Projector::KnownCalls(TraceId body) {
   const uint64_t assumed = AssumedOf(body);
   constexpr uint32_t kAnyRank = kMostRanks;
   // What nothing varies in is the same for every rank that looks at the same groups.
-  if ((state_.traces[body].flags & kVarying) == 0) return CallsSeenBy(kAnyRank, assumed);
+  if ((state_.traces[body].flags & kVarying) == 0) return CallsSeenBy(kAnyRank, body, assumed);
   // Each rank's own decisions are noted on the way, so the way has to be gone.
   const bool notes_decisions = !own_axes_.empty() || handlers_of_;
   const bool holds_agreed = view_.agreed && FindAroundAgreed(body);
   if (notes_decisions || holds_agreed) return own_calls_[assumed];
-  return CallsSeenBy(view_.rank, assumed);
+  return CallsSeenBy(view_.rank, body, assumed);
 }
 
 SeqId Projector::ProjectTry(TraceId id, const Trace& trace, const Context& context) {

@@ -12,6 +12,7 @@
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/nodes.h"
 #include "analyzer/traces/sequence.h"
+#include "analyzer/traces/setting_uses.h"
 
 namespace allranks::traces {
 
@@ -48,6 +49,12 @@ class Scene {
   bool Recurs(uint64_t asked) const { return recurring_ != nullptr && recurring_->contains(asked); }
   // Of two scenes of one world with equal fingerprints, each rank issues the same in both.
   std::vector<int64_t> Fingerprint() const;
+  // The groups found so far, and their members on each rank.
+  std::vector<uint64_t> Groups() const;
+  // Says what parts ask of the settings that this scene is one try of; `uses` must live as long.
+  void SetUses(SettingUses& uses) { uses_ = &uses; }
+  // A hash of the settings that a trace asks for: of two tries in one world with equal groups it issues the same where they are equal.
+  uint64_t SettingsOf(TraceId trace) const { return uses_ != nullptr ? uses_->AskedOf(trace, assignment_) : 0; }
 
  private:
   std::optional<std::vector<int64_t>> Rounds(const Trace& loop);
@@ -59,6 +66,7 @@ class Scene {
   std::vector<std::vector<int64_t>> signatures_;   // by rank: all that a projection asks about it
   std::vector<uint32_t> class_of_;   // by rank
   const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses or Follow
+  SettingUses* uses_ = nullptr;
   const variation::ValueStore& values_;
 };
 
@@ -156,7 +164,7 @@ class Projector {
   bool IsOwn(ValueId value) const;
   bool IsSettled(TraceId id, const Trace& trace) const;
   SequenceStore::Lists& KnownCalls(TraceId body);
-  SequenceStore::Lists& CallsSeenBy(uint32_t rank, uint64_t assumed);
+  SequenceStore::Lists& CallsSeenBy(uint32_t rank, TraceId body, uint64_t assumed);
   uint64_t AssumedOf(TraceId body) const;
   bool FindAroundAgreed(TraceId id);
 

@@ -85,7 +85,8 @@ class SequenceStore {
     uint8_t issuing = 0;
     bool with_p2p = false;
     bool with_waits = false;
-    uint64_t assumed = 0;   // what choices around a call were taken to be, hashed
+    uint64_t assumed = 0;    // what choices around a call were taken to be, hashed
+    uint64_t settings = 0;   // what it gets of the settings that are tried, hashed
     friend auto operator<=>(const Sight&, const Sight&) = default;
   };
   // Lists of calls by the trace of the callee.
