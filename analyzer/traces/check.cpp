@@ -5,6 +5,8 @@
 // what only callers know (a group, a setting) is not settled.
 #include "analyzer/traces/check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <span>
@@ -111,10 +113,11 @@ Assignment FunctionCheck::History() const {
 }
 
 void FunctionCheck::NoteLimits() {
-  const auto note = [&](const char* bound) { state_.limits.push_back({func_, bound}); };
+  const auto note = [&](std::string bound) { state_.limits.push_back({func_, std::move(bound)}); };
   if (state_.exhausted()) {
     const bool is_of_file = state_.most_steps < State::kMostSteps;
-    note(is_of_file ? "comparison of ranks with more than 2000000 steps in this file" : "comparison of ranks with more than 400000 steps");
+    note(is_of_file ? fmt::format("comparison of ranks with more than {} steps in this file", State::kMostStepsOfFile)
+                    : fmt::format("comparison of ranks with more than {} steps", State::kMostSteps));
   }
   if (found_ >= kMostDifferences) note("more than 12 differences");
   if (has_unread_settings_) note("conditions on the rank with more than 11 unknown settings");

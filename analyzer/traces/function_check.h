@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -108,9 +109,18 @@ class FunctionCheck {
 
   // own_decisions.cpp
   void CheckOwn();
-  void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of);
+  // What is known of answers to conditions that are asked at more than one place.
+  struct Answers {
+    SettingUses uses;
+    SharedLists lists;
+    std::map<std::tuple<ValueId, uint32_t, uint32_t, size_t>, bool> made_up;   // by condition, rank, groups and how much is settled
+  };
+  std::vector<ValueId> AskedAgain() const;
+  ValueId WithoutNot(ValueId condition) const;
+  void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of, Answers& answers);
+  std::pair<bool, uint64_t> IssuedIf(const World& world, ValueId asked, int64_t answer, const View& view, Answers& answers);
   bool StandsBeside(TraceId op, TraceId node) const;
-  bool IsMadeUpLater(Scene& scene, TraceId node, View view);
+  bool IsMadeUpLater(Scene& scene, TraceId node, View view, Answers& answers);
   std::unordered_set<uint32_t> ReachedByPeers(Scene& scene, uint32_t rank, uint32_t groups);
   std::vector<OwnDecision> OwnDecisions(Scene& scene, SequenceStore& sequences, const View& view, knowledge::Axes axes,
                                         FuncId handlers_of);

@@ -53,8 +53,26 @@ void FunctionCheck::CheckOwn() {
   // Conditions on the rank beside unknowns were decided with values for these; what is still open is each rank's own.
   Scene assigned(state_, world, Assignments(world)[0]);
   Prepare(assigned);
-  for (const Axes axes : all_axes) CheckOwnAlong(Without(axes, knowledge::kSoftAxes).empty() ? scene : assigned, axes, {});
-  if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_);
+  Answers answers{.uses = SettingUses(traces_, AskedAgain()), .lists = {}, .made_up = {}};
+  for (const Axes axes : all_axes) CheckOwnAlong(Without(axes, knowledge::kSoftAxes).empty() ? scene : assigned, axes, {}, answers);
+  if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_, answers);
+}
+
+// The conditions that choices ask at more than one place, without `not`.
+std::vector<ValueId> FunctionCheck::AskedAgain() const {
+  std::vector<ValueId> asked;
+  for (const TraceId node : nodes_.choices) {
+    const bool recurs = traces_[node].kind == TraceKind::Choice && nodes_.recurring.contains(Asked(state_.values, traces_[node].value).key);
+    if (recurs) asked.push_back(WithoutNot(traces_[node].value));
+  }
+  std::ranges::sort(asked);
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  return asked;
+}
+
+ValueId FunctionCheck::WithoutNot(ValueId condition) const {
+  while (state_.values[condition].is_not()) condition = state_.values.Kids(condition)[0];
+  return condition;
 }
 
 std::vector<OwnDecision> FunctionCheck::OwnDecisions(Scene& scene, SequenceStore& sequences, const View& view, Axes axes,
@@ -64,7 +82,7 @@ std::vector<OwnDecision> FunctionCheck::OwnDecisions(Scene& scene, SequenceStore
   return projector.own_decisions();
 }
 
-void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
+void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of, Answers& answers) {
   ClassPasses passes(scene);
   SequenceStore sequences;
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
@@ -87,7 +105,7 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
         if (!by_peers) by_peers = ReachedByPeers(scene, rank, view.groups);
         // What one rank alone decides is compared with what the others do instead.
         const bool is_shared = reached->contains(decision.node.index) && by_peers->contains(decision.node.index);
-        if (!is_shared || settled_.contains(decision.node.index) || IsMadeUpLater(scene, decision.node, view)) continue;
+        if (!is_shared || settled_.contains(decision.node.index) || IsMadeUpLater(scene, decision.node, view, answers)) continue;
         ReportOwn(scene, sequences, *whole, *told, view);
       }
     }
@@ -96,25 +114,27 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of) {
 
 // `if late: barrier()`, and later `if not late: barrier()`: what a rank answers it answers wherever it is asked the same, and it
 // issues the same in the end.
-bool FunctionCheck::IsMadeUpLater(Scene& scene, TraceId node, View view) {
+bool FunctionCheck::IsMadeUpLater(Scene& scene, TraceId node, View view, Answers& answers) {
   if (traces_[node].kind != TraceKind::Choice) return false;
-  ValueId asked = traces_[node].value;
-  if (!nodes_.recurring.contains(Asked(state_.values, asked).key)) return false;
-  while (state_.values[asked].is_not()) {
-    asked = state_.values.Kids(asked)[0];
-  }
+  if (!nodes_.recurring.contains(Asked(state_.values, traces_[node].value).key)) return false;
   view.issuing = Issuing::UnderStrategy;
-  const auto issued = [&](int64_t answer) {
-    Assignment answers = History();
-    answers[asked.index] = answer;
-    Scene answered(state_, scene.world(), answers);
-    FindGroups(answered);
-    answered.Follow(nodes_);
-    SequenceStore sequences;
-    const SeqId list = Projector(state_, answered, sequences, view, settled_).Run(root_);
-    return std::pair{list == kRaised, sequences[list].hash};
-  };
-  return issued(1) == issued(0);
+  const ValueId asked = WithoutNot(traces_[node].value);
+  const auto [known, is_new] = answers.made_up.try_emplace({asked, view.rank, view.groups, settled_.size()}, false);
+  if (is_new) known->second = IssuedIf(scene.world(), asked, 1, view, answers) == IssuedIf(scene.world(), asked, 0, view, answers);
+  return known->second;
+}
+
+// What a rank issues where the answer is that: whether it ends in an exception, and the hash of its list.
+std::pair<bool, uint64_t> FunctionCheck::IssuedIf(const World& world, ValueId asked, int64_t answer, const View& view, Answers& answers) {
+  Assignment assignment = History();
+  assignment[asked.index] = answer;
+  Scene answered(state_, world, std::move(assignment));
+  answered.SetUses(answers.uses);
+  FindGroups(answered);
+  answered.Follow(nodes_);
+  SequenceStore& sequences = ListsFor(answered, answers.lists);
+  const SeqId list = Projector(state_, answered, sequences, view, settled_).Run(root_);
+  return {list == kRaised, sequences[list].hash};
 }
 
 // The nodes that some other rank of one of the groups reaches as well.

@@ -89,6 +89,17 @@ bool IsShiftedRank(const variation::ValueStore& values, ValueId value) {
   });
 }
 
+// What is tried: of everything that is said of all tries, what they do not agree on.
+std::vector<ValueId> SettingsOf(std::span<const Assignment> tries) {
+  std::vector<ValueId> settings;
+  for (const auto& [setting, first] : tries.front()) {
+    const auto is_other = [&, value = first](const Assignment& other) { return other.at(setting) != value; };
+    if (std::ranges::any_of(tries, is_other)) settings.push_back(ValueId{setting});
+  }
+  std::ranges::sort(settings);
+  return settings;
+}
+
 }  // namespace
 
 void FunctionCheck::CheckPairs() {
@@ -97,7 +108,7 @@ void FunctionCheck::CheckPairs() {
     // Other values of the unknowns that lead to the same decisions show the same, unless more is settled by now.
     std::set<std::pair<size_t, std::vector<int64_t>>> seen;
     const std::vector<Assignment> tries = Assignments(world);
-    SettingUses uses(traces_, tries);
+    SettingUses uses(traces_, SettingsOf(tries));
     SharedLists shared;
     for (const Assignment& assignment : tries) {
       if (full()) return;

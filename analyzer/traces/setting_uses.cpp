@@ -9,33 +9,30 @@
 namespace allranks::traces {
 namespace {
 
-constexpr size_t kMostSettings = 64;
+constexpr size_t kLastBit = 63;
 
 }  // namespace
 
-SettingUses::SettingUses(const TraceStore& traces, std::span<const Assignment> tries) : traces_(traces) {
-  std::map<uint32_t, uint64_t> brought;
-  if (tries.empty()) return;
-  for (const auto& [setting, first] : tries[0]) {
-    const bool is_tried = std::ranges::any_of(tries, [&, value = first](const Assignment& other) { return other.at(setting) != value; });
-    if (!is_tried) continue;
-    // More than there are bits share the last one.
-    if (settings_.size() < kMostSettings) settings_.push_back(setting);
-    const uint64_t bit = uint64_t{1} << (settings_.size() - 1);
-    brought[setting] |= bit;
-    const std::optional<Equality> equality = EqualityOf(traces.values(), ValueId{setting}, true);
-    const std::optional<Equality> otherwise = EqualityOf(traces.values(), ValueId{setting}, false);
-    if (equality) brought[equality->subject.index] |= bit;
-    if (otherwise) brought[otherwise->subject.index] |= bit;
+SettingUses::SettingUses(const TraceStore& traces, std::vector<ValueId> settings) : traces_(traces), settings_(std::move(settings)) {
+  std::map<ValueId, uint64_t> brought;
+  for (size_t i = 0; i < settings_.size(); ++i) {
+    const uint64_t bit = uint64_t{1} << std::min(i, kLastBit);
+    brought[settings_[i]] |= bit;
+    for (const bool truth : {false, true}) {
+      if (const std::optional<Equality> equality = EqualityOf(traces.values(), settings_[i], truth)) brought[equality->subject] |= bit;
+    }
   }
-  for (const auto& [value, bits] : brought) brought_.Add(value, bits);
+  for (const auto& [value, bits] : brought) brought_.Add(value.index, bits);
 }
 
 uint64_t SettingUses::AskedOf(TraceId trace, const Assignment& assignment) {
+  if (settings_.empty()) return 0;
+  const uint64_t uses = In(trace);
   uint64_t hash = 0;
-  uint64_t uses = settings_.empty() ? 0 : In(trace);
-  for (size_t bit = 0; uses != 0; ++bit, uses >>= 1) {
-    if ((uses & 1) != 0) hash ^= Token(bit + 1, settings_[bit], static_cast<uint64_t>(assignment.at(settings_[bit])));
+  for (size_t i = 0; uses != 0 && i < settings_.size(); ++i) {
+    const auto tried = assignment.find(settings_[i].index);
+    const bool is_asked = (uses >> std::min(i, kLastBit) & 1) != 0;
+    if (is_asked && tried != assignment.end()) hash ^= Token(i + 1, settings_[i].index, static_cast<uint64_t>(tried->second));
   }
   return hash;
 }

@@ -1,13 +1,11 @@
-// Which of the settings that are tried (pairs.cpp) a trace asks for. What a rank issues in a part that asks for none of those that
-// two tries tell apart is the same in both, so that its list is made once.
+// Which of the settings that are tried a trace asks for. What a rank issues in a part that asks for none of those that two tries
+// tell apart is the same in both, so that its list is made once.
 //
 // Invariant: whatever the evaluator looks up of an assignment on its way through a value is found here as a use: the setting itself,
 // and of one like `mode == "train"` also `mode`, which is "train" where that holds.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "analyzer/base/number_map.h"
@@ -18,10 +16,10 @@ namespace allranks::traces {
 
 class SettingUses {
  public:
-  // Of the settings that `tries` do not agree on; the first 64 of them are told apart.
-  SettingUses(const TraceStore& traces, std::span<const Assignment> tries);
+  // `settings`: all that two tries may not agree on; a try need not name all of them.
+  SettingUses(const TraceStore& traces, std::vector<ValueId> settings);
 
-  // A hash of what `trace` gets of `assignment`; 0 where it asks for nothing that is tried.
+  // A hash of what `trace` gets of a try; 0 where it asks for none of the settings.
   uint64_t AskedOf(TraceId trace, const Assignment& assignment);
 
  private:
@@ -30,10 +28,9 @@ class SettingUses {
   uint64_t InOperation(TraceId operation);
 
   const TraceStore& traces_;
-  std::vector<uint32_t> settings_;   // by bit: the ValueId
-  // A use: the value, and the bit of the setting that it brings.
-  base::NumberMap<uint64_t> brought_;            // by ValueId
-  base::NumberMap<uint64_t> in_traces_, in_values_;
+  std::vector<ValueId> settings_;   // by bit; all from the last bit on share it
+  base::NumberMap<uint64_t> brought_;                 // by ValueId: the settings that are looked up for it, a bit each
+  base::NumberMap<uint64_t> in_traces_, in_values_;   // by id: those that are looked up in it
 };
 
 }  // namespace allranks::traces

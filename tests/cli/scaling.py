@@ -16,7 +16,7 @@ MOST_GROWTH = 1.25
 SQUARE = {two_calls_a_level}
 # Fewer steps say nothing.
 FEW_STEPS = 20_000
-# Where what doubles with each line is not stopped yet by a bound on sizes. Comparing ranks in one function ends at 400,000 steps.
+# Where what doubles with each line is not stopped yet by a bound on sizes. Comparing ranks in one function ends at 100,000 steps.
 SMALL_SIZES = range(8, 41, 4)
 MOST_STEPS_OF_SMALL = 1_000_000
 # Seconds, for a run that does not end at all. What is counted is steps.
