@@ -105,17 +105,24 @@ std::vector<ValueId> SettingsOf(std::span<const Assignment> tries) {
 void FunctionCheck::CheckPairs() {
   if (nodes_.choices.empty() && !nodes_.ops_vary) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {
+    if (full()) return;
     // Other values of the unknowns that lead to the same decisions show the same, unless more is settled by now.
     std::set<std::pair<size_t, std::vector<int64_t>>> seen;
     const std::vector<Assignment> tries = Assignments(world);
     SettingUses uses(traces_, SettingsOf(tries));
     SharedLists shared;
-    for (const Assignment& assignment : tries) {
-      if (full()) return;
-      Scene scene(state_, world, assignment);
-      scene.SetUses(uses);
+    Scene first(state_, world, tries.front());
+    first.SetUses(uses);
+    const auto check = [&](Scene& scene) {
       Prepare(scene);
       if (seen.emplace(settled_.size(), scene.Fingerprint()).second) CheckScene(scene, shared);
+    };
+    check(first);
+    for (const Assignment& assignment : std::span(tries).subspan(1)) {
+      if (full()) return;
+      Scene scene(state_, world, assignment);
+      scene.SetUses(uses, &first);
+      check(scene);
     }
   }
 }
@@ -230,9 +237,8 @@ void FunctionCheck::CheckScene(Scene& scene, SharedLists& shared) {
 
 SequenceStore& FunctionCheck::ListsFor(const Scene& scene, SharedLists& shared) const {
   constexpr size_t kMostItems = 50'000;
-  std::vector<uint64_t> groups = scene.Groups();
-  const bool fits = shared.settled == settled_.size() && shared.groups == groups && shared.store.size() < kMostItems;
-  if (!fits) shared = {.store = {}, .groups = std::move(groups), .settled = settled_.size()};
+  const bool fits = shared.settled == settled_.size() && shared.groups == scene.groups() && shared.store.size() < kMostItems;
+  if (!fits) shared = {.store = {}, .groups = scene.groups(), .settled = settled_.size()};
   return shared.store;
 }
 

@@ -19,6 +19,12 @@ namespace {
 // In a signature.
 constexpr int64_t kUntold = -1;
 
+// How many numbers AddToSignature tells of an operation.
+size_t SignatureEntries(const TraceStore& traces, TraceId op) {
+  const size_t of_group = traces.operation(op).root ? 3 : 2;
+  return of_group + 4 + (traces.entry(op).operation.fixed_shape ? 2 : 0);
+}
+
 }  // namespace
 
 Scene::Scene(const State& state, World world, Assignment assignment)
@@ -27,6 +33,7 @@ Scene::Scene(const State& state, World world, Assignment assignment)
 
 Decision Scene::Decide(ValueId condition) {
   if (const Decision* known = decisions_.Find(condition.index)) return *known;
+  if (other_ != nullptr && !uses_->IsTried(condition)) return other_->Decide(condition);
   Decision result{.decided = true, .truth = {}};
   for (uint32_t rank = 0; rank < world_.size() && result.decided; ++rank) {
     const std::optional<bool> truth = evaluator_.Truth(condition, rank);
@@ -64,22 +71,42 @@ std::optional<std::vector<int64_t>> Scene::Rounds(const Trace& loop) {
 }
 
 void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
-  recurring_ = &nodes.recurring;
+  Follow(nodes);
   signatures_.resize(world_.size());
+  // Groups are told by their numbers, which follow from the order in which they were found.
+  if (other_ != nullptr && other_->groups_ != groups_) other_ = nullptr;
   for (const TraceId node : nodes.deciding) {
-    const Trace& trace = traces[node];
-    const bool is_loop = trace.kind == TraceKind::Loop;
-    const std::optional<std::vector<int64_t>> rounds = is_loop ? Rounds(trace) : std::nullopt;
-    const Decision decision = is_loop ? Decision() : Decide(trace.value);
-    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
-      const int64_t told = rounds ? (*rounds)[rank] : decision.decided ? decision.truth.has(rank) : kUntold;
-      signatures_[rank].push_back(told);
-    }
+    const bool is_tried = uses_ == nullptr || uses_->IsTried(traces[node].value);
+    if (!TakeOver(is_tried, 1)) DecideFor(traces[node]);
+  }
+  for (const TraceId op : nodes.ops) {
+    const bool is_tried = uses_ == nullptr || uses_->IsOperationTried(op);
+    if (TakeOver(is_tried, SignatureEntries(traces, op))) continue;
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) AddToSignature(traces, op, rank);
   }
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
-    for (const TraceId op : nodes.ops) AddToSignature(traces, op, rank);
     const auto first = std::ranges::find(signatures_, signatures_[rank]);
     class_of_.push_back(static_cast<uint32_t>(first - signatures_.begin()));
+  }
+}
+
+// The next entries of the signatures, where they are those of the other scene.
+bool Scene::TakeOver(bool is_tried, size_t entries) {
+  if (is_tried || other_ == nullptr) return false;
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const auto begin = other_->signatures_[rank].begin() + static_cast<ptrdiff_t>(signatures_[rank].size());
+    signatures_[rank].insert(signatures_[rank].end(), begin, begin + static_cast<ptrdiff_t>(entries));
+  }
+  return true;
+}
+
+void Scene::DecideFor(const Trace& node) {
+  const bool is_loop = node.kind == TraceKind::Loop;
+  const std::optional<std::vector<int64_t>> rounds = is_loop ? Rounds(node) : std::nullopt;
+  const Decision decision = is_loop ? Decision() : Decide(node.value);
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+    const int64_t told = rounds ? (*rounds)[rank] : decision.decided ? decision.truth.has(rank) : kUntold;
+    signatures_[rank].push_back(told);
   }
 }
 
@@ -92,14 +119,13 @@ std::vector<int64_t> Scene::Fingerprint() const {
   return fingerprint;
 }
 
-std::vector<uint64_t> Scene::Groups() const {
-  std::vector<uint64_t> groups;
+void Scene::Follow(const VaryingNodes& nodes) {
+  recurring_ = &nodes.recurring;
   for (GroupIndex index = 0; index < evaluator_.group_count(); ++index) {
     const GroupInfo& group = evaluator_.group(index);
-    groups.push_back(uint64_t{group.value.index} << 1 | (group.is_guess ? 1 : 0));
-    for (const RankSet members : group.members) groups.push_back(members.bits);
+    groups_.push_back(uint64_t{group.value.index} << 1 | (group.is_guess ? 1 : 0));
+    for (const RankSet members : group.members) groups_.push_back(members.bits);
   }
-  return groups;
 }
 
 void Scene::AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank) {

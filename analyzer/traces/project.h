@@ -42,22 +42,27 @@ class Scene {
   // the same on them.
   void FindClasses(const TraceStore& traces, const VaryingNodes& nodes);
   // What of the same a projection needs that looks at one rank alone.
-  void Follow(const VaryingNodes& nodes) { recurring_ = &nodes.recurring; }
+  void Follow(const VaryingNodes& nodes);
   // The first rank of the class of `rank`.
   uint32_t ClassOf(uint32_t rank) const { return class_of_.empty() ? rank : class_of_[rank]; }
   // Whether several choices ask this.
   bool Recurs(uint64_t asked) const { return recurring_ != nullptr && recurring_->contains(asked); }
   // Of two scenes of one world with equal fingerprints, each rank issues the same in both.
   std::vector<int64_t> Fingerprint() const;
-  // The groups found so far, and their members on each rank.
-  std::vector<uint64_t> Groups() const;
-  // Says what parts ask of the settings that this scene is one try of; `uses` must live as long.
-  void SetUses(SettingUses& uses) { uses_ = &uses; }
+  // The groups that were found before FindClasses or Follow, and their members on each rank.
+  const std::vector<uint64_t>& groups() const { return groups_; }
+  // Says what parts ask of the settings that this scene is one try of. `other`: another try in the same world, if there is one. Both must live as long.
+  void SetUses(SettingUses& uses, Scene* other = nullptr) {
+    uses_ = &uses;
+    other_ = other;
+  }
   // A hash of the settings that a trace asks for: of two tries in one world with equal groups it issues the same where they are equal.
   uint64_t SettingsOf(TraceId trace) const { return uses_ != nullptr ? uses_->AskedOf(trace, assignment_) : 0; }
 
  private:
   std::optional<std::vector<int64_t>> Rounds(const Trace& loop);
+  void DecideFor(const Trace& node);
+  bool TakeOver(bool is_tried, size_t entries);
   void AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank);
   World world_;
   Assignment assignment_;
@@ -66,7 +71,9 @@ class Scene {
   std::vector<std::vector<int64_t>> signatures_;   // by rank: all that a projection asks about it
   std::vector<uint32_t> class_of_;   // by rank
   const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses or Follow
+  std::vector<uint64_t> groups_;
   SettingUses* uses_ = nullptr;
+  Scene* other_ = nullptr;   // in which what asks for nothing that is tried is decided alike
   const variation::ValueStore& values_;
 };
 

@@ -21,6 +21,9 @@ class SettingUses {
 
   // A hash of what `trace` gets of a try; 0 where it asks for none of the settings.
   uint64_t AskedOf(TraceId trace, const Assignment& assignment);
+  // Whether a condition, or what an operation names, may be another in another try.
+  bool IsTried(ValueId condition) { return !settings_.empty() && In(condition) != 0; }
+  bool IsOperationTried(TraceId operation) { return !settings_.empty() && InOperation(operation) != 0; }
 
  private:
   uint64_t In(TraceId trace);
