@@ -87,6 +87,8 @@ class Shares {
     const ValueId start = ValueOf(module, share.start);
     const ValueId step = ValueOf(module, share.step);
     if (!start || !step || !StepsBySize(step) || !CountsRanks(start)) return false;
+    // `items[rank:end:world_size]`: an end that was worked out, and is not where the items end by themselves.
+    if (share.whole && share.stop) return false;
     for (const ir::ExprId bound : {share.stop, share.whole}) {
       const ValueId value = ValueOf(module, bound);
       if (value && bound && MentionsSize(value)) return false;
