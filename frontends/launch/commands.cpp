@@ -505,6 +505,17 @@ bool IsSettingWord(const std::string& word) {
   return dot != std::string::npos && dot > 0 && equals != std::string::npos && dot < equals && word.find_first_of("/ ") > equals;
 }
 
+// A line of white space alone between the first line end and the last.
+bool HasEmptyLine(std::string_view gap) {
+  for (size_t at = gap.find('\n'); at != std::string_view::npos;) {
+    const size_t next = gap.find('\n', at + 1);
+    if (next == std::string_view::npos) return false;
+    if (std::ranges::all_of(gap.substr(at, next - at), IsBlank)) return true;
+    at = next;
+  }
+  return false;
+}
+
 }  // namespace
 
 // A command that is an option, right below a job: the shell does not see that the two belong together.
@@ -525,6 +536,8 @@ void CommandReader::NoteLost(const Word& text, const ShellCommand& before, const
   const bool is_behind_backslash = backslash < end + std::min(comment, line_end);
   // What starts no ranks, and settings, may stand alone: the backslash shows that it was to go on.
   if ((!is_option || !StartsRanks(file.jobs.back())) && !is_behind_backslash) return;
+  // A command that ends as one, and an empty line: what stands further down was not meant to go on with it.
+  if (!is_behind_backslash && HasEmptyLine(gap)) return;
   // `\\` is a word.
   if (backslash < end + line_end && backslash > 0 && text.text()[backslash - 1] == '\\') return;
   const bool is_joined = backslash + 1 == end + line_end && comment == std::string_view::npos;

@@ -81,7 +81,8 @@ torchrun --nproc_per_node=8 train.py \
 
 ## When it is silent
 
-* An empty line with nothing but comments after the command.
+* An empty line with nothing but comments after the command, and an option below an empty line where the
+  command above ends without a backslash.
 * Lines that do not begin with an option: they may be commands.
 * A page that breaks a command into several lines without a single backslash: that is its layout; and one
   that leaves arguments out, with `...`.
