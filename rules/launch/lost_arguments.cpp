@@ -20,6 +20,12 @@ findings::Text MessageOf(const LostArguments& lost) {
   return {};
 }
 
+// A backslash and a space are a word: that space.
+findings::Text WhatTheJobGets(const LostArguments& lost) {
+  if (lost.by == LostBy::SpaceBehindBackslash) return {"this gets a space as its last argument, and nothing of what stands there and below", {}};
+  return {"the job starts without it and all that follows, with their defaults", {}};
+}
+
 std::optional<findings::Fix> FixOfLost(const LostArguments& lost) {
   if (!lost.mistake.file || lost.by == LostBy::Comment) return std::nullopt;
   const bool is_space = lost.by == LostBy::SpaceBehindBackslash;
@@ -33,7 +39,7 @@ void CheckLostArguments(const LaunchContext& context, FindingSink& sink) {
     for (const LostArguments& lost : file.lost) {
       const Job& job = file.jobs[lost.job];
       Finding finding = LaunchFinding(kAR909, Severity::Error, Confidence::Certain, lost.first.span(), MessageOf(lost));
-      AddNote(finding, job.innermost().word.span(), {"the job starts without it and all that follows, with their defaults", {}});
+      AddNote(finding, job.innermost().word.span(), WhatTheJobGets(lost));
       if (lost.by == LostBy::Comment) finding.help = {"put the comment above the command", {}};
       if (std::optional<findings::Fix> fix = FixOfLost(lost)) finding.fixes.push_back(std::move(*fix));
       sink.push_back(std::move(finding));

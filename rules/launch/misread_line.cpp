@@ -25,7 +25,7 @@ findings::Text MessageOfMisread(const MisreadLine& line) {
     case MisreadAs::BareDirective: return {"`SBATCH` without `#` is a command, which is not there: Slurm does not read this line", {}};
     case MisreadAs::NoInterpreter: return {"`sbatch` refuses this file: its first line does not begin with `#!`", {}};
     case MisreadAs::EnvAlone: return {"`env` without a program starts this script again, which starts `env` again, without end", {}};
-    case MisreadAs::CarriageReturn: return {"lines end as on Windows: the last word of each has a carriage return at its end", {}};
+    case MisreadAs::CarriageReturn: return {"lines end as on Windows: the last word of each gets a carriage return, so that the files and options it names are not found", {}};
     case MisreadAs::DoubledSign: return {"the second `=` is part of the value of `{}`", {name}};
     case MisreadAs::DoubledProgram: return {"this `{}` is taken for the name of a script, which is not there", {name}};
     case MisreadAs::NoProgram: return {"no program has this name: the command is not found", {}};

@@ -8,20 +8,35 @@ using findings::Finding;
 
 constexpr std::string_view kAR910 = "AR910";
 
+// A file that an argument names, or a script that is handed to the shell.
+Finding FindingOfPath(const launch::MissingPath& missing) {
+  Finding finding = LaunchFinding(kAR910, Severity::Error, Confidence::Likely, missing.path.span(),
+                                  {"`{}` does not exist in this project, but `{}` does: the command fails as soon as it opens the file", {missing.path.text(), missing.meant}});
+  finding.help = {"name the file that is there", {}};
+  return finding;
+}
+
+// What is known of the script of a job that is not there.
+findings::Text MessageOf(const Job& job) {
+  const std::string script = job.script.Shown();
+  if (!job.nearest_script.empty()) {
+    return {"`{}` does not exist in this project, but `{}` does: each process ends at once, with `can't open file`", {script, job.nearest_script}};
+  }
+  if (!job.sibling_script.empty()) {
+    return {"no `{}` lies beside this script, where `{}` does: each process ends at once, with `can't open file`", {script, job.sibling_script}};
+  }
+  return {"no file of the project is called `{}`, and `{}` has others: each process ends at once, with `can't open file`", {script, job.missing_in}};
+}
+
 void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
-    for (const launch::MissingPath& missing : file.missing) {
-      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, missing.path.span(),
-                                   {"`{}` does not exist in this project: did you mean `{}`?", {missing.path.text(), missing.meant}}));
-    }
+    for (const launch::MissingPath& missing : file.missing) sink.push_back(FindingOfPath(missing));
     for (const Job& job : file.jobs) {
       const bool is_near = !job.nearest_script.empty();
       if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty() && job.missing_in.empty())) continue;
-      const findings::Text near{"`{}` does not exist in this project: did you mean `{}`?", {job.script.Shown(), job.nearest_script}};
-      const findings::Text sibling{"no `{}` lies beside this script, where `{}` does", {job.script.Shown(), job.sibling_script}};
-      const findings::Text missing{"no file of the project is called `{}`, and `{}` has others", {job.script.Shown(), job.missing_in}};
-      sink.push_back(LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(),
-                                   is_near ? near : job.sibling_script.empty() ? missing : sibling));
+      Finding finding = LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(), MessageOf(job));
+      finding.help = is_near ? findings::Text{"name the script that is there", {}} : findings::Text{"add the script, or remove the command", {}};
+      sink.push_back(std::move(finding));
     }
   }
 }
