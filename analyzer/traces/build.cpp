@@ -13,6 +13,7 @@
 #include "analyzer/traces/fallible.h"
 #include "analyzer/traces/messages.h"
 #include "analyzer/traces/nodes.h"
+#include "analyzer/traces/recursion.h"
 #include "analyzer/traces/unfollowed.h"
 #include "analyzer/variation/group_behind.h"
 #include "analyzer/variation/match_pattern.h"
@@ -879,6 +880,8 @@ void State::BeginTraces(FuncId func) {
   most_traces = traces.size() + std::min(left, kMostTracesOfFunction);
   at_work = func;
   resolving = 0;
+  follows_recursion = false;
+  meets_cut_recursion = false;
   not_followed.clear();
 }
 
@@ -887,7 +890,7 @@ TraceId BuildTrace(State& state, FuncId func) {
   constexpr size_t kMostNodes = 10'000;
   constexpr uint16_t kHighest = 1'500;
   const size_t before = state.traces.size();
-  const TraceId trace = Builder(state, func).Build();
+  const TraceId trace = WithDecidingArguments(state, func, Builder(state, func).Build());
   const bool too_many = state.traces.size() - before > kMostNodes;
   if (!too_many && state.traces[trace].height <= kHighest) return trace;
   state.limits.push_back({func, too_many ? "trace of more than 10000 operations" : "calls nested too deep"});

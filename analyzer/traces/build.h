@@ -82,6 +82,9 @@ struct State {
   bool exhausted() const { return projection_steps > most_steps; }
   // Traces of others that the function at hand was built of; none: not noted. One that is not relevant counts as empty.
   std::vector<std::pair<FuncId, TraceId>>* uses = nullptr;
+  bool follows_recursion = false;  // somebody looks for recursive calls in what is instantiated
+  std::unordered_set<uint32_t> cut_recursion;   // TraceIds of recursive calls that a bound kept from being followed
+  mutable bool meets_cut_recursion = false;     // a rank gets to one of them in the function at hand, whatever is not known
   uint32_t resolving = 0;          // calls that wait for one another to resolve: a callback may be handed to itself
   std::unordered_set<base::NameId> collective_names;  // last parts of names that always mean an operation
 };

@@ -3,6 +3,7 @@
 
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/call_graph.h"
+#include "analyzer/traces/recursion.h"
 
 namespace allranks::traces {
 namespace {
@@ -194,7 +195,7 @@ TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::s
   const TraceId trace = TraceOf(state, func);
   if (state.uses != nullptr) state.uses->emplace_back(func, trace);
   if (!state.is_relevant[func.index]) return state.traces.Empty();
-  if (!trace) return state.traces.Rec(site, func);
+  if (!trace) return state.traces.Rec(site, func, state.values.Tuple(args));
   if (!IsFollowed(state, func)) return state.traces.Opaque(site, callee);
   constexpr uint32_t kDeepestResolving = 16;
   if (state.resolving >= kDeepestResolving) return state.traces.Rec(site, func);
@@ -210,7 +211,7 @@ TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::s
     }
   }
   ++state.resolving;
-  const TraceId body = Instantiate(state, trace, binding);
+  const TraceId body = WithRecursion(state, Instantiate(state, trace, binding), binding);
   --state.resolving;
   return state.traces.Scope(site, func, body);
 }

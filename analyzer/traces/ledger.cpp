@@ -113,7 +113,8 @@ std::set<uint32_t> FunctionsOfOwnDepth(const State& state) {
     const TraceId id = work.back();
     work.pop_back();
     if (!seen.insert(id.index).second) continue;
-    if (state.traces[id].kind == TraceKind::Rec) functions.insert(state.traces[id].payload);
+    // Of one that was followed as far as a bound lets it a projection says whether any rank gets there.
+    if (state.traces[id].kind == TraceKind::Rec && !state.cut_recursion.contains(id.index)) functions.insert(state.traces[id].payload);
     for (const TraceId kid : state.traces.Kids(id)) {
       if ((state.traces[kid].flags & kHasRec) != 0) work.push_back(kid);
     }

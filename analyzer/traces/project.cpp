@@ -31,16 +31,17 @@ Scene::Scene(const State& state, World world, Assignment assignment)
     : world_(std::move(world)), assignment_(std::move(assignment)),
       evaluator_(state.values, state.knowledge, world_, assignment_), values_(state.values) {}
 
-Decision Scene::Decide(ValueId condition) {
-  if (const Decision* known = decisions_.Find(condition.index)) return *known;
-  if (other_ != nullptr && !uses_->IsTried(condition)) return other_->Decide(condition);
+Decision Scene::Decide(ValueId condition, bool for_this_size) {
+  base::NumberMap<Decision>& decisions = for_this_size ? decisions_for_size_ : decisions_;
+  if (const Decision* known = decisions.Find(condition.index)) return *known;
+  if (other_ != nullptr && !uses_->IsTried(condition)) return other_->Decide(condition, for_this_size);
   Decision result{.decided = true, .truth = {}};
   for (uint32_t rank = 0; rank < world_.size() && result.decided; ++rank) {
     const std::optional<bool> truth = evaluator_.Truth(condition, rank);
     result.decided = truth.has_value();
     if (truth && *truth) result.truth = result.truth | RankSet::Of(rank);
   }
-  if (result.decided && values_.axes(condition).empty()) {
+  if (result.decided && !for_this_size && values_.axes(condition).empty()) {
     // `world_size >= 8` is false of a small world and says nothing; `world_size > 1` holds of larger ones too.
     constexpr int64_t kLarger = 1024;
     evaluator_.ScaleSizes(kLarger);
@@ -48,7 +49,7 @@ Decision Scene::Decide(ValueId condition) {
     evaluator_.ScaleSizes(1);
     result.decided = larger && *larger == result.truth.has(0);
   }
-  decisions_.Add(condition.index, result);
+  decisions.Add(condition.index, result);
   return result;
 }
 
@@ -163,7 +164,21 @@ void Projector::NoteAgreed(TraceId node) {
 
 SeqId Projector::Run(TraceId trace) {
   if (view_.agreed) FindAroundAgreed(trace);
-  return Project(trace, {});
+  const SeqId list = Project(trace, {});
+  if (!state_.cut_recursion.empty() && MeetsCutRecursion(list)) state_.meets_cut_recursion = true;
+  return list;
+}
+
+// Whether this rank surely gets to a recursive call that was not followed.
+bool Projector::MeetsCutRecursion(SeqId list, int depth) {
+  constexpr int kDeepest = 50;
+  for (SeqId at = list; at != kNothing && at != kRaised && depth < kDeepest; at = sequences_[at].next) {
+    const Item& item = sequences_[at];
+    if (item.kind == ItemKind::Rec && state_.cut_recursion.contains(item.origin.index)) return true;
+    const bool is_entered = item.kind == ItemKind::Sub || (item.kind == ItemKind::Loop && scene_.Trips(state_.traces[item.origin], view_.rank));
+    if (is_entered && MeetsCutRecursion(item.a, depth + 1)) return true;
+  }
+  return false;
 }
 
 bool Projector::FindAroundAgreed(TraceId id) {
@@ -324,7 +339,8 @@ SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& co
     return Project(state_.traces.Kids(id)[*taken ? 0 : 1], context);
   }
   if (!settled) {
-    const Decision decision = scene_.Decide(trace.value);
+    // How far a function calls itself is a matter of the size, as in a reduction by halves: a larger job only goes further.
+    const Decision decision = scene_.Decide(trace.value, is_in_recursion_);
     if (decision.decided) {
       const bool taken = decision.truth.has(view_.rank);
       return ProjectArm(state_.traces.Kids(id)[taken ? 0 : 1], {trace.value, taken, true}, context);
@@ -512,6 +528,13 @@ SeqId Projector::LoopItem(TraceId id, const Trace& trace, SeqId body, std::optio
 }
 
 SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& context) {
+  const bool outer = std::exchange(is_in_recursion_, CallsItselfSomehow(FuncId{trace.payload}));
+  const SeqId list = ProjectCall(id, trace, context);
+  is_in_recursion_ = outer;
+  return list;
+}
+
+SeqId Projector::ProjectCall(TraceId id, const Trace& trace, const Context& context) {
   const TraceId body = state_.traces.Kids(id)[0];
   Context inner{.next = kNothing, .returned = kNothing, .broken = kNothing, .continued = kNothing,
                 .raised = context.raised, .ended = context.ended};
@@ -525,6 +548,11 @@ SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& con
   const SeqId list = CallsItself(body, trace.payload) ? ProjectRecursive(body, trace.payload, inner) : Project(body, inner);
   known.Add(body.index, list);
   return sequences_.Append(list, context.next);
+}
+
+bool Projector::CallsItselfSomehow(FuncId func) const {
+  const TraceId trace = TraceOf(state_, func);
+  return trace && (state_.traces[trace].flags & kHasRec) != 0;
 }
 
 // A function that issues nothing of what is looked at issues nothing by calling itself either: it hands the group on. That is

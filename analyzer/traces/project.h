@@ -32,7 +32,8 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  Decision Decide(ValueId condition);
+  // `for_this_size`: what it is for a job of this size is not asked of larger ones.
+  Decision Decide(ValueId condition, bool for_this_size = false);
   // How often a loop runs on a rank, if the world says so: kEndless where only what is in it ends it.
   std::optional<int64_t> Trips(const Trace& loop, uint32_t rank);
   Evaluator& evaluator() { return evaluator_; }
@@ -68,6 +69,7 @@ class Scene {
   Assignment assignment_;
   Evaluator evaluator_;
   base::NumberMap<Decision> decisions_;   // by condition
+  base::NumberMap<Decision> decisions_for_size_;
   std::vector<std::vector<int64_t>> signatures_;   // by rank: all that a projection asks about it
   std::vector<uint32_t> class_of_;   // by rank
   const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses or Follow
@@ -146,6 +148,8 @@ class Projector {
   };
 
   SeqId Project(TraceId id, const Context& context);
+  bool MeetsCutRecursion(SeqId list, int depth = 0);
+  bool CallsItselfSomehow(FuncId func) const;
   SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
   void CheckMember(TraceId id, const GroupInfo& group, const Item& item);
   SeqId ProjectChoice(TraceId id, const Trace& trace, const Context& context);
@@ -160,6 +164,7 @@ class Projector {
   bool IsWrittenOut(const Trace& trace, int64_t trips, SeqId body) const;
   SeqId LoopItem(TraceId id, const Trace& trace, SeqId body, std::optional<int64_t> trips, SeqId next);
   SeqId ProjectScope(TraceId id, const Trace& trace, const Context& context);
+  SeqId ProjectCall(TraceId id, const Trace& trace, const Context& context);
   SeqId ProjectRecursive(TraceId body, uint32_t func, const Context& inner);
   bool CallsItself(TraceId body, uint32_t func);
   SeqId ProjectTry(TraceId id, const Trace& trace, const Context& context);
@@ -190,6 +195,7 @@ class Projector {
   SequenceStore::Lists silent_calls_;   // lists of calls seen while `silent_` is not empty
   std::unordered_set<uint32_t> silent_;   // functions that issue nothing that is looked at, but for calling themselves
   int undecided_ = 0;   // choices around that nobody decides: what is inside may not be reached
+  bool is_in_recursion_ = false;   // the innermost call around is one of a function that calls itself
 };
 
 }  // namespace allranks::traces

@@ -258,8 +258,10 @@ TraceId TraceStore::Call(SiteId site, ValueId callee, std::span<const ValueId> a
                  .value = callee, .payload = static_cast<uint32_t>(call_args_.size() - 1)}, {});
 }
 
-TraceId TraceStore::Rec(SiteId site, FuncId callee) {
-  return Intern({.kind = TraceKind::Rec, .flags = kHasOp | kHasRec, .site = site, .payload = callee.index}, {});
+TraceId TraceStore::Rec(SiteId site, FuncId callee, ValueId args) {
+  uint16_t flags = kHasOp | kHasRec;
+  if (args && values_->has_param(args)) flags |= kOpenParams;
+  return Intern({.kind = TraceKind::Rec, .flags = flags, .site = site, .value = args, .payload = callee.index}, {});
 }
 
 TraceId TraceStore::Yield(SiteId site) {
@@ -306,6 +308,8 @@ TraceId TraceStore::Rebuild(TraceId id, ValueId value, std::span<const TraceId> 
       return Choice(trace.site, value, kids[0], kids[1], settled);
     case TraceKind::Loop:
       return Loop(trace.site, value, kids[0], settled, static_cast<LoopKind>(trace.payload));
+    case TraceKind::Rec:
+      return Rec(trace.site, FuncId{trace.payload}, value);
     case TraceKind::Keep:
       return Keep(trace.site, value, static_cast<Filling>(trace.payload));
     case TraceKind::Mode: {

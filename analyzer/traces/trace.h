@@ -32,7 +32,7 @@ enum class TraceKind : uint8_t {
   Scope,   // a call: returns inside lead to its end; payload = FuncId of the callee; kids = its trace
   Try,     // payload = TryId; kids = kTryBody, kTryElse, kTryFinally, then one for each handler from kTryHandlers on
   Call,    // callee not known before parameters are: value = callee; payload = start of its arguments
-  Rec,     // payload = FuncId: a recursive call, equal to itself
+  Rec,     // payload = FuncId: a recursive call, equal to itself; value = its arguments that decide something, if they change (recursion.h)
   Yield,   // where a generator hands over
   Opaque,  // a call that could issue operations and does not resolve
   Keep,    // value = the Made of a place (made_once.h); payload = Filling: it is filled, or emptied, here
@@ -163,7 +163,7 @@ class TraceStore {
   TraceId Scope(SiteId site, FuncId callee, TraceId body);
   TraceId Try(SiteId site, TryId info, std::span<const TraceId> parts, bool settled = false);
   TraceId Call(SiteId site, ValueId callee, std::span<const ValueId> args);
-  TraceId Rec(SiteId site, FuncId callee);
+  TraceId Rec(SiteId site, FuncId callee, ValueId args = {});
   TraceId Yield(SiteId site);
   TraceId Keep(SiteId site, ValueId made, Filling filling);
   TraceId Mode(SiteId site, ValueId module, ValueId trains, bool is_made);
