@@ -119,7 +119,7 @@ void FunctionCheck::NoteLimits() {
     note(is_of_file ? fmt::format("comparison of ranks with more than {} steps in this file", State::kMostStepsOfFile)
                     : fmt::format("comparison of ranks with more than {} steps", State::kMostSteps));
   }
-  if (state_.meets_cut_recursion) note("recursion of more than 16 calls in one another");
+  if (state_.meets_cut_recursion) note("recursion of more than 32 calls in one another");
   if (found_ >= kMostDifferences) note("more than 12 differences");
   if (has_unread_settings_) note("conditions on the rank with more than 11 unknown settings");
 }

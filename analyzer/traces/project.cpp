@@ -528,7 +528,7 @@ SeqId Projector::LoopItem(TraceId id, const Trace& trace, SeqId body, std::optio
 }
 
 SeqId Projector::ProjectScope(TraceId id, const Trace& trace, const Context& context) {
-  const bool outer = std::exchange(is_in_recursion_, CallsItselfSomehow(FuncId{trace.payload}));
+  const bool outer = std::exchange(is_in_recursion_, IsRecursive(FuncId{trace.payload}));
   const SeqId list = ProjectCall(id, trace, context);
   is_in_recursion_ = outer;
   return list;
@@ -550,9 +550,9 @@ SeqId Projector::ProjectCall(TraceId id, const Trace& trace, const Context& cont
   return sequences_.Append(list, context.next);
 }
 
-bool Projector::CallsItselfSomehow(FuncId func) const {
+bool Projector::IsRecursive(FuncId func) {
   const TraceId trace = TraceOf(state_, func);
-  return trace && (state_.traces[trace].flags & kHasRec) != 0;
+  return trace && CallsItself(trace, func.index);
 }
 
 // A function that issues nothing of what is looked at issues nothing by calling itself either: it hands the group on. That is

@@ -149,7 +149,7 @@ class Projector {
 
   SeqId Project(TraceId id, const Context& context);
   bool MeetsCutRecursion(SeqId list, int depth = 0);
-  bool CallsItselfSomehow(FuncId func) const;
+  bool IsRecursive(FuncId func);
   SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
   void CheckMember(TraceId id, const GroupInfo& group, const Item& item);
   SeqId ProjectChoice(TraceId id, const Trace& trace, const Context& context);

@@ -16,7 +16,7 @@ using variation::ValueKind;
 
 // Calls of all functions of a cycle, and how many of them one within the other.
 constexpr size_t kMostCalls = 64;
-constexpr uint32_t kDeepestCall = 16;
+constexpr uint32_t kDeepestCall = 32;
 
 // `trace` with each recursive call in it replaced by what `of_call` makes of it.
 template <class OfCall>
@@ -45,18 +45,18 @@ class Rewriter {
 // Which parameters of a function decide what its trace comes to.
 class DecidingParams {
  public:
-  DecidingParams(const State& state, FuncId func)
-      : state_(state), func_(func), deciding_(state.program.function(func).params.size()) {}
+  DecidingParams(const State& state, FuncId func) : state_(state), func_(func) {}
 
+  // By parameter, up to the last one that does.
   std::vector<bool> In(TraceId trace) {
     Visit(trace);
     // What becomes a parameter that decides something decides as much.
-    for (size_t before = 0; before != noted_;) {
-      before = noted_;
+    for (bool grows = true; grows;) {
+      grows = false;
       for (const ValueId call : calls_) {
         const auto args = state_.values.Kids(call);
-        for (size_t i = 0; i < std::min(args.size(), deciding_.size()); ++i) {
-          if (deciding_[i]) Note(args[i]);
+        for (size_t i = 0; i < args.size(); ++i) {
+          if (i < deciding_.size() && deciding_[i]) grows = Note(args[i]) || grows;
         }
       }
     }
@@ -92,21 +92,22 @@ class DecidingParams {
     for (const TraceId kid : state_.traces.Kids(id)) Visit(kid);
   }
 
-  // All parameters of the function in a value.
-  void Note(ValueId value) {
-    if (!value || !state_.values.has_param(value) || !looked_at_.insert(value.index).second) return;
+  // All parameters of the function in a value; whether one of them is new.
+  bool Note(ValueId value) {
+    if (!value || !state_.values.has_param(value) || !looked_at_.insert(value.index).second) return false;
     const variation::Value& seen = state_.values[value];
-    if (seen.kind == ValueKind::Param && seen.function() == func_ && seen.param_index() < deciding_.size() && !deciding_[seen.param_index()]) {
+    bool is_new = seen.kind == ValueKind::Param && seen.function() == func_;
+    if (is_new) {
+      deciding_.resize(std::max<size_t>(deciding_.size(), seen.param_index() + 1));
       deciding_[seen.param_index()] = true;
-      ++noted_;
     }
-    for (const ValueId kid : state_.values.Kids(value)) Note(kid);
+    for (const ValueId kid : state_.values.Kids(value)) is_new = Note(kid) || is_new;
+    return is_new;
   }
 
   const State& state_;
   FuncId func_;
   std::vector<bool> deciding_;
-  size_t noted_ = 0;
   std::vector<ValueId> calls_;   // the arguments of each recursive call
   std::unordered_set<uint32_t> seen_;
   std::unordered_set<uint32_t> looked_at_;
