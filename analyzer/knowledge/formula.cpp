@@ -46,6 +46,7 @@ constexpr NamedAxis kVariationAxes[] = {
     {"clock", Axis::Clock},
     {"chance", Axis::Chance},
     {"hash_order", Axis::HashOrder},
+    {"signals", Axis::Signals},
     {"data_parallel", Axis::DataParallel},
     {"tensor_parallel", Axis::TensorParallel},
     {"pipeline_parallel", Axis::PipelineParallel},

@@ -58,6 +58,8 @@ std::string_view AxisName(Axis axis) {
       return "chance";
     case Axis::HashOrder:
       return "hash order";
+    case Axis::Signals:
+      return "signals";
     case Axis::DataParallel:
       return "data parallel";
     case Axis::TensorParallel:
@@ -221,11 +223,26 @@ bool Knowledge::IsKnownOwner(std::string_view owner) const {
   return FindClass(names_->Find(owner)).has_value();
 }
 
+bool Knowledge::IsDescribed(const Reference& reference) const {
+  switch (reference.kind) {
+    case ReferenceKind::Owner:
+      return IsKnownOwner(names_->View(reference.name));
+    case ReferenceKind::Type:
+      return FindClass(reference.name).has_value();
+    case ReferenceKind::Call:
+      return FindEntry(reference.name).has_value();
+  }
+  return false;
+}
+
 base::Result<bool> Knowledge::CheckReferences() const {
   for (const Reference& reference : references_) {
     const std::string_view name = names_->View(reference.name);
-    const bool is_owner = reference.kind == ReferenceKind::Owner;
-    if (is_owner ? IsKnownOwner(name) : FindClass(reference.name).has_value()) continue;
+    if (IsDescribed(reference)) continue;
+    if (reference.kind == ReferenceKind::Call) {
+      return base::Fail(fmt::format("{}:{}:{}: no file describes the function `{}`; describe it in a [[function]] or correct the name",
+                                    files_[reference.file], reference.line, reference.column, name));
+    }
     const bool is_mark = name.starts_with('@');
     std::vector<std::string_view> known;
     for (const auto& [class_name, class_id] : class_names_) known.push_back(names_->View(class_name));

@@ -36,6 +36,7 @@ enum class Axis : uint8_t {
   Clock,
   Chance,       // random numbers that no common seed decides
   HashOrder,    // hashes of texts, and the order of sets of them: salted anew in each process
+  Signals,      // which signals a process got by now
   DataParallel,
   TensorParallel,
   PipelineParallel,
@@ -43,7 +44,7 @@ enum class Axis : uint8_t {
   ExpertParallel,
   OtherMesh,    // a dimension of a mesh, or a group, that has no name of its own
 };
-constexpr int kAxisCount = 15;
+constexpr int kAxisCount = 16;
 
 // A set of axes; empty: the same on every rank ("uniform").
 struct Axes {
@@ -60,7 +61,7 @@ std::string_view AxisName(Axis axis);  // "global rank", "data", ...
 
 // What each process finds for itself, whatever its rank is.
 constexpr Axes kSurroundings = Axes::Of(Axis::Environment) | Axes::Of(Axis::Files) | Axes::Of(Axis::Clock) |
-                               Axes::Of(Axis::Chance) | Axes::Of(Axis::HashOrder);
+                               Axes::Of(Axis::Chance) | Axes::Of(Axis::HashOrder) | Axes::Of(Axis::Signals);
 // What may differ from rank to rank, or happen to be the same: no test of it tells which rank this is.
 constexpr Axes kSoftAxes = Axes::Of(Axis::Data) | kSurroundings;
 
@@ -96,6 +97,7 @@ enum class OpClass : uint8_t {
   Exchange,     // a send and a receive, begun together and ended together: MPI_Sendrecv
   Wait,         // for what was begun before
   Probe,        // waits for a message and leaves it there
+  Start,        // issues what was prepared before: MPI_Start
   Implicit,     // a framework call with collectives inside: save_state, backward of a DDP module, ...
 };
 
@@ -129,7 +131,7 @@ struct Operation {
   bool always_async = false;      // isend, irecv
   bool opens_batch = false;       // Batch
   bool may_buffer = false;        // a send that may return before it is received
-  NameId handle_param;            // where the handle is stored, if it is not what the call returns; Wait: what it waits for
+  NameId handle_param;            // where the handle is stored, if it is not what the call returns; Wait: what it waits for; Start: what it starts
   bool fixed_shape = false;       // shapes must be equal on all ranks (AR110)
   NameId token_param;             // an id that all ranks must have from one of them (AR115)
   NameId own_rank_param;          // as which rank this process takes part
@@ -158,13 +160,14 @@ enum class YieldKind : uint8_t {
   SelfGroup,  // a group of this process alone
   SubGroup,   // of the group `of`: the ranks that the first `count` items of the list `argument` name, or all but these
   None,       // nothing: MPI_COMM_NULL, a null pointer
+  Prepared,   // a call of `type` with the arguments of these names, which is issued by each start of it
 };
 
 struct Yield {
   YieldKind kind = YieldKind::Nothing;
   FormulaId formula;
   Axes axes;
-  NameId type;
+  NameId type;             // of groups: the class whose methods they have; none: the one of torch.distributed
   NameId argument;
   NameId of;               // SubGroup
   NameId count;            // SubGroup
@@ -369,6 +372,7 @@ class Knowledge {
   enum class ReferenceKind : uint8_t {
     Owner,  // what stands before the last dot of a method's name: a class, `@mark` or `*`
     Type,   // a class that a call returns, that a hint names or that a class derives from
+    Call,   // a function that a call prepares
   };
   // A name that must be known once all files are loaded, and the place that says it.
   struct Reference {
@@ -378,6 +382,7 @@ class Knowledge {
     uint32_t line = 0;
     uint32_t column = 0;
   };
+  bool IsDescribed(const Reference& reference) const;
   // `name` is another name of the module `same_as`.
   struct ModuleAlias {
     NameId name;

@@ -26,7 +26,7 @@ constexpr NamedOpClass kOpClasses[] = {
     {"collective", OpClass::Collective},    {"send", OpClass::Send}, {"recv", OpClass::Recv},
     {"group_create", OpClass::GroupCreate}, {"init", OpClass::Init}, {"destroy", OpClass::Destroy},
     {"implicit", OpClass::Implicit}, {"batch", OpClass::Batch}, {"exchange", OpClass::Exchange},
-    {"wait", OpClass::Wait}, {"probe", OpClass::Probe},
+    {"wait", OpClass::Wait}, {"probe", OpClass::Probe}, {"start", OpClass::Start},
 };
 
 struct NamedStrikes {
@@ -518,6 +518,12 @@ class Loader {
           "the result is said twice; keep one of `value`, `uniform`, `varies`, `returns`, `returns_tuple`");
     }
     if (!returns.empty()) yield = ParseYield(returns, entry.params, table.PlaceOfKey("returns"));
+    if (const std::string_view name = table.Text("communicator"); !name.empty()) {
+      yield.type = Type(name, table.PlaceOfKey("communicator"));
+      const bool is_group = yield.kind == YieldKind::NewGroup || yield.kind == YieldKind::SplitGroup || yield.kind == YieldKind::SelfGroup ||
+                            yield.kind == YieldKind::SubGroup;
+      if (!is_group) table.Fail("communicator", "says of which class a new group is; say which group with returns = \"new_group:...\" or the like");
+    }
     if (formula) yield = {.kind = YieldKind::Formula, .formula = formula};
     if (is_uniform) yield = {.kind = YieldKind::Uniform};
     if (!varies.empty()) yield = {.kind = YieldKind::Varies, .axes = varies};
@@ -546,6 +552,7 @@ class Loader {
 
   // "arg:model", "arg:self" (the receiver), "copy_of:x", "args:accelerate.Prepared", "group:tensor", "new_group:ranks",
   // "split_group:color" (a parameter), "split_group:node_rank" (a formula),
+  // "prepared:MPI_Isend" (a call with the arguments of these names, to be started),
   // "ranks_of:group,n,ranks" (the first n ranks of that list), "rest_of:group,n,ranks" (all others), "rest_of:group" (not known which),
   // "varies:data", "ragged:data" (its size as well), "value:rank == 0", "uniform", "-" (nothing is said) or the name of a class.
   Yield ParseYield(std::string_view text, std::span<const NameId> params, Place place) {
@@ -559,6 +566,10 @@ class Loader {
     if (text == "self_group") return {.kind = YieldKind::SelfGroup};
     if (text == "split_group") return {.kind = YieldKind::SplitGroup};
     if (colon == std::string_view::npos) return {.kind = YieldKind::Object, .type = Type(text, place)};
+    if (word == "prepared") {
+      Refer(Knowledge::ReferenceKind::Call, names_.Intern(rest), place);
+      return {.kind = YieldKind::Prepared, .type = names_.Intern(rest)};
+    }
     if (word == "args") return {.kind = YieldKind::Arguments, .type = Type(rest, place)};
     if (word == "arg") {
       const NameId argument = rest == "self" ? names_.Intern(rest) : Param(rest, params, place);
@@ -584,21 +595,23 @@ class Loader {
     }
     if (word == "ranks_of" || word == "rest_of") return SubGroup(rest, word == "rest_of", params, place);
     constexpr std::string_view kWords[] = {"arg",       "args",        "varies",    "ragged",   "value",  "group",
-                                           "new_group", "split_group", "made_with", "ranks_of", "rest_of",  "copy_of"};
+                                           "new_group", "split_group", "made_with", "ranks_of", "rest_of",  "copy_of", "prepared"};
     const std::string near = DidYouMean(word, kWords);
     errors_.Fail(place, fmt::format("unknown word `{}` before the colon{}", word,
                                     near.empty() ? "; write a class without one" : near));
     return {};
   }
 
-  // "group,n,ranks", or the group alone: some of it.
+  // "group,n,ranks"; without a number all that are listed ("self,,ranks"); or the group alone: some of it.
   Yield SubGroup(std::string_view text, bool is_rest, std::span<const NameId> params, Place place) {
     Yield yield{.kind = YieldKind::SubGroup, .is_rest = is_rest};
     NameId* const parts[] = {&yield.of, &yield.count, &yield.argument};
     for (NameId* part : parts) {
       if (text.empty()) break;
       const size_t comma = std::min(text.find(','), text.size());
-      *part = Param(text.substr(0, comma), params, place);
+      const std::string_view name = text.substr(0, comma);
+      if (name == "self") *part = names_.Intern(name);
+      else if (!name.empty()) *part = Param(name, params, place);
       text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return yield;

@@ -409,6 +409,10 @@ constexpr Mistake kMistakes[] = {
      "ours.toml:5:11: unknown word `one_rnak`; did you mean `one_rank`?"},
     {"[[module]]\nname = \"x.y\"\n",
      "ours.toml:3:1: `same_as` is missing; name the module that this one is another name of"},
+    {"[[function]]\nname = \"a.f\"\nreturns = \"prepared:a.g\"\n",
+     "ours.toml:5:11: no file describes the function `a.g`; describe it in a [[function]] or correct the name"},
+    {"[[class]]\nname = \"a.Comm\"\n[[function]]\nname = \"a.f\"\nuniform = true\ncommunicator = \"a.Comm\"\n",
+     "ours.toml:8:16: says of which class a new group is; say which group with returns = \"new_group:...\" or the like"},
     {"[[method]]\nname = \"*.f\"\nparams = [\"x\"]\nparam_types = { x = 3 }\n",
      "ours.toml:6:21: what an argument gets is a text; put it in quotes"},
 };

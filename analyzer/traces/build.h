@@ -131,6 +131,9 @@ SplitTrace SplitAtYield(TraceStore& traces, TraceId trace);
 // issues nothing, or where that is not known.
 TraceId TakingTurns(TraceStore& traces, TraceId generator, TraceId body, ValueId one_round);
 
+// What is passed for a parameter of an entry, `args` being in order of these; none if nothing is.
+ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> args, base::NameId name);
+
 // The operation of a known call, with its group; `args` in order of the entry's parameters. Of a batch the messages in it.
 TraceId KnownOperation(State& state, SiteId site, knowledge::EntryId entry, ValueId receiver,
                        std::span<const ValueId> args, Batched batched = Batched::Alone);

@@ -101,6 +101,7 @@ void FunctionCheck::Compare() {
   CheckOwn();
   CheckShapes();
   CheckCounts();
+  CheckOrders();
   CheckTypes();
   CheckPointToPoint();
 }
@@ -320,7 +321,7 @@ bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
   const TraceKind kind = traces_[evidence.node].kind;
   if (kind != TraceKind::Choice && kind != TraceKind::Loop) return false;
   const ValueId group = traces_.operation(evidence.culprit).group;
-  if (!group || group == state_.values.NoneValue() || group == state_.values.World()) return false;
+  if (!group || group == state_.values.NoneValue() || state_.values[group].is_group(variation::GroupKind::World)) return false;
   return AsksForMembership(state_.values, traces_[evidence.node].value, group);
 }
 

@@ -106,7 +106,7 @@ class StepReader {
     sequences_.Flatten(list, kMostSteps, &ops);
     return std::ranges::any_of(ops, [&](SeqId op) {
       const OpClass op_class = state_.traces.entry(sequences_[op].origin).operation.op_class;
-      return IsMessage(op_class) || OnlyWaits(op_class);
+      return IsMessage(op_class) || OnlyWaits(op_class) || op_class == OpClass::Start;
     });
   }
 
@@ -119,6 +119,8 @@ class StepReader {
       return batches_ >= 0;
     }
     Step step{.kind = StepKind::Collective, .members = group.members[rank_], .group = item.group, .item = id.index};
+    // It is not known what is started.
+    if (known.op_class == OpClass::Start) return false;
     if (known.op_class == OpClass::Wait) {
       step.kind = StepKind::Wait;
       step.handle = HandleOf(operation);

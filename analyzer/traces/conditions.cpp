@@ -213,7 +213,10 @@ bool HangsOnOneOfStores(const variation::ValueStore& values, ValueId condition, 
   const auto grows = [&](ValueId arm, ValueId other) {
     return (values[arm].flags & variation::kCounted) != 0 || IsMadeOf(values, arm, other);
   };
-  if (chooses && !grows(kids[1], kids[2]) && !grows(kids[2], kids[1])) return true;
+  // What a signal stores it stores sooner or later in any of them.
+  const auto is_of_signal = [&](ValueId arm) { return values.axes(arm) == knowledge::Axes::Of(Axis::Signals); };
+  const bool is_one_of_stores = chooses && !is_of_signal(kids[1]) && !is_of_signal(kids[2]);
+  if (is_one_of_stores && !grows(kids[1], kids[2]) && !grows(kids[2], kids[1])) return true;
   // What is the same on all ranks does not tell them apart, whichever it is.
   return std::ranges::any_of(kids, [&](ValueId kid) { return kid && !values.axes(kid).empty() && HangsOnOneOfStores(values, kid, depth + 1); });
 }
@@ -300,6 +303,18 @@ bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int
   if (!joins) return value.axes.empty() && !variation::IsConstant(value);
   return std::ranges::any_of(values.Kids(condition),
                              [&](ValueId kid) { return HangsOnSettings(values, kid, depth + 1); });
+}
+
+bool IsPickedInHashOrder(const variation::ValueStore& values, ValueId tensor, bool anywhere, int depth) {
+  constexpr int kDeepest = 12;
+  const auto is_ordered = [&](ValueId value) { return value && values.axes(value).has(Axis::HashOrder); };
+  if (depth > kDeepest || !is_ordered(tensor)) return false;
+  const auto kids = values.Kids(tensor);
+  if (values[tensor].kind == ValueKind::Select && is_ordered(kids[0])) return true;
+  const bool is_made = values[tensor].kind == ValueKind::Derived && !kids.empty();
+  if (is_made && !is_ordered(kids[0])) return std::ranges::any_of(kids.subspan(1), is_ordered);
+  const auto inner = anywhere ? kids : is_made ? kids.first(1) : std::span<const ValueId>();
+  return std::ranges::any_of(inner, [&](ValueId kid) { return IsPickedInHashOrder(values, kid, anywhere, depth + 1); });
 }
 
 bool IsReceived(const variation::ValueStore& values, ValueId condition, int depth) {

@@ -58,6 +58,10 @@ bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 // Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.
 bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, int depth = 0);
 
+// Whether which one a tensor is hangs on the order of a set of texts: `grads[name]` in a loop over `{"a", "b"}`. `anywhere`: or which ones
+// it was made of.
+bool IsPickedInHashOrder(const variation::ValueStore& values, ValueId tensor, bool anywhere, int depth = 0);
+
 // Whether a condition asks for what an operation brought: `signal.item() == 0` behind a broadcast of `signal`.
 bool IsReceived(const variation::ValueStore& values, ValueId condition, int depth = 0);
 

@@ -242,7 +242,9 @@ class Describer {
     if (result.axes.has(knowledge::Axis::Data)) AddOfBatch(result, decided_by, assumed);
     if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);
     if (result.axes.has(knowledge::Axis::Clock)) assumed->Add(Assumption::ClocksDiffer);
-    const Axes elsewhere = Without(knowledge::kSurroundings, Axes::Of(knowledge::Axis::Files) | Axes::Of(knowledge::Axis::Clock));
+    if (result.axes.has(knowledge::Axis::HashOrder)) assumed->Add(Assumption::HashSeedDiffers);
+    if (result.axes.has(knowledge::Axis::Signals)) assumed->Add(Assumption::SignalsDiffer);
+    const Axes elsewhere = Axes::Of(knowledge::Axis::Environment) | Axes::Of(knowledge::Axis::Chance);
     if (!(result.axes & elsewhere).empty()) assumed->Add(Assumption::EnvironmentDiffers);
     const bool of_rank = !is_of_surroundings && !result.axes.has(knowledge::Axis::Data);
     if (of_rank && IsMadeByListed(decided_by)) {

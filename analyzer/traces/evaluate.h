@@ -119,6 +119,12 @@ class Evaluator {
   ValueId KeptOfFamily(ValueId id, int depth) const;
   bool IsRank(ValueId id) const;
   std::vector<RankSet> GroupsMade(ValueId group);
+  struct ListOfGroups {
+    ValueId group;      // as each round makes it
+    ValueId variable;   // of the loop
+    ValueId numbers;    // that it goes through
+  };
+  std::optional<ListOfGroups> GroupsIn(ValueId list);
   std::vector<RankSet> PickedByRank(ValueId id);
   std::vector<RankSet> EachInOne(std::span<const RankSet> made) const;
   std::optional<RankSet> RanksWith(ValueId list, std::span<const std::pair<ValueId, int64_t>> numbers);

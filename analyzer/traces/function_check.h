@@ -136,6 +136,7 @@ class FunctionCheck {
   void CheckShapes();
   void CheckCounts();
   void ReportShape(Scene& scene, TraceId op, knowledge::Axes axes);
+  void CheckOrders();
   void CheckTypes();
 
   // check_point_to_point.cpp

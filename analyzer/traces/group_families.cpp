@@ -6,7 +6,7 @@
 // group keeps with what it goes through, so each rank's group is found by going through that.
 //
 // Invariant: a family is known only if every list of ranks is, and every rank of the world is in one and in no more. Worlds that it
-// does not divide are left to guesses. Not known: groups that are appended to a list.
+// does not divide are left to guesses. Not known: groups that a dictionary holds.
 #include <algorithm>
 #include <utility>
 
@@ -23,6 +23,8 @@ namespace {
 
 constexpr size_t kMostLoops = 2;
 constexpr size_t kMostGroupsMade = 64;
+// Of a list with one item more: what it was, the item, what decides how often it is added, and the rounds of the loop.
+constexpr size_t kAddedInLoop = 4;
 
 // `for ranks in [[0, 1], [2, 3]]: new_group(ranks)`: each list as it is written; none if one holds anything but ranks of the job.
 std::vector<RankSet> GroupsListed(const variation::ValueStore& values, ValueId lists, uint32_t size) {
@@ -112,23 +114,41 @@ bool Evaluator::IsRank(ValueId id) const {
   return variation::IsCoordinate(values_[id], knowledge::Coordinate::Rank);
 }
 
-// By rank: the group of the list that it picks. None if `id` is not `groups[...]` of a comprehension, or what it picks is not known.
+// The groups in a list that a comprehension makes, or that each round of a loop adds one to; none in any other list.
+std::optional<Evaluator::ListOfGroups> Evaluator::GroupsIn(ValueId list) {
+  const std::vector<ValueId> kids(values_.Kids(list).begin(), values_.Kids(list).end());
+  if (values_[list].kind != ValueKind::Derived || std::ranges::any_of(kids, [](ValueId kid) { return !kid; })) return std::nullopt;
+  ListOfGroups groups;
+  if (OperationOf(list) == variation::kComprehended && kids.size() == variation::kKnownParts) {
+    groups = {.group = kids[0], .variable = kids[2], .numbers = kids[1]};
+    if (kids[3] != values_.True()) return std::nullopt;
+  } else if (OperationOf(list) == variation::kGrown && kids.size() == kAddedInLoop) {
+    const bool begins_empty = values_[kids[0]].kind == ValueKind::Tuple && values_[kids[0]].kid_count == 0;
+    const auto made_of = values_.Kids(kids[1]);
+    if (!begins_empty || made_of.size() != 3) return std::nullopt;
+    groups = {.group = kids[1], .variable = made_of[1], .numbers = made_of[2]};
+    const std::optional<std::vector<int64_t>> numbers = ListOf(groups.numbers, 0);
+    const Outcome added = Evaluate(kids[3], 0);
+    if (!numbers || added.kind != OutcomeKind::Number || added.number != static_cast<int64_t>(numbers->size())) return std::nullopt;
+  }
+  return groups.group && ListsItsRanks(values_, groups.group) ? std::optional(groups) : std::nullopt;
+}
+
+// By rank: the group of the list that it picks. None if `id` is not `groups[...]` of such a list, or what it picks is not known.
 std::vector<RankSet> Evaluator::PickedByRank(ValueId id) {
   const Value& value = values_[id];
   if (value.kind != ValueKind::Derived || value.kid_count != 2 || OperationOf(id) != "[]") return {};
   const std::vector<ValueId> kids(values_.Kids(id).begin(), values_.Kids(id).end());
-  const bool is_list = kids[0] && kids[1] && values_[kids[0]].kind == ValueKind::Derived && OperationOf(kids[0]) == variation::kComprehended;
-  if (!is_list || values_[kids[0]].kid_count != variation::kKnownParts) return {};
-  const std::vector<ValueId> parts(values_.Kids(kids[0]).begin(), values_.Kids(kids[0]).end());
-  if (!ListsItsRanks(values_, parts[0]) || parts[3] != values_.True()) return {};
-  const std::optional<std::vector<int64_t>> numbers = ListOf(parts[1], 0);
+  const std::optional<ListOfGroups> groups = kids[0] && kids[1] ? GroupsIn(kids[0]) : std::nullopt;
+  if (!groups) return {};
+  const std::optional<std::vector<int64_t>> numbers = ListOf(groups->numbers, 0);
   if (!numbers) return {};
   std::vector<RankSet> picked;
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
     const Outcome at = Evaluate(kids[1], rank);
     if (at.kind != OutcomeKind::Number || at.number < 0 || at.number >= static_cast<int64_t>(numbers->size())) return {};
-    const std::pair<ValueId, int64_t> number[] = {{parts[2], (*numbers)[static_cast<size_t>(at.number)]}};
-    const std::optional<RankSet> ranks = RanksWith(values_.Kids(parts[0])[0], number);
+    const std::pair<ValueId, int64_t> number[] = {{groups->variable, (*numbers)[static_cast<size_t>(at.number)]}};
+    const std::optional<RankSet> ranks = RanksWith(values_.Kids(groups->group)[0], number);
     if (!ranks) return {};
     picked.push_back(ranks->has(rank) ? *ranks : RankSet{});
   }

@@ -3,6 +3,7 @@
 
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/call_graph.h"
+#include "analyzer/traces/messages.h"
 #include "analyzer/traces/recursion.h"
 
 namespace allranks::traces {
@@ -44,6 +45,9 @@ class Instantiator {
     switch (trace.kind) {
       case TraceKind::Op: {
         const Operation old = state_.traces.operation(id);
+        if (state_.traces.entry(id).operation.op_class == knowledge::OpClass::Start) {
+          if (const std::optional<TraceId> started = StartedBy(state_, trace.site, Value(old.handle))) return *started;
+        }
         return state_.traces.Op(trace.site, {old.entry, Value(old.group), Value(old.root), Value(old.reduce_op),
                                              Value(old.tensor), Value(old.peer), Value(old.dtype), Value(old.other_dtype), Value(old.count),
                                              Value(old.members), Value(old.tag), Value(old.from), Value(old.from_tag), Value(old.handle), old.batched, old.root_in_group},

@@ -235,8 +235,24 @@ class LedgerWalk {
       const bool is_chosen = state_.values[part].kind == ValueKind::Select && !IsPredicate(state_.values, state_.values.ArmsOf(part).condition);
       if (is_chosen || (varies && !IsPredicate(state_.values, part))) assumed.Add(Assumption::ValueNotTraced);
     }
+    if (operation.tensor && MayBeInHashOrder(operation.tensor)) assumed.Add(Assumption::HashSeedDiffers);
     if (traces_.entry(op).operation.fixed_shape && !HasKnownSize(state_, operation.tensor)) assumed.Add(Assumption::ValueNotTraced);
     return assumed;
+  }
+
+  // Whether which tensor it is may hang on the order of a set, of texts or of what is not known.
+  bool MayBeInHashOrder(ValueId tensor, int depth = 0) const {
+    constexpr int kDeepest = 8;
+    if (!tensor || depth > kDeepest) return false;
+    const variation::ValueStore& values = state_.values;
+    if (values.axes(tensor).has(knowledge::Axis::HashOrder)) return true;
+    const auto kids = values.Kids(tensor);
+    const auto is = [&](ValueId value, std::string_view operation) {
+      const base::NameId name = value ? values.DerivedBy(value) : base::NameId::None();
+      return name && state_.program.text(name) == operation;
+    };
+    if (is(tensor, "element") && kids.size() == 1) return is(kids[0], "builtins.set") || is(kids[0], "builtins.frozenset");
+    return std::ranges::any_of(kids, [&](ValueId kid) { return MayBeInHashOrder(kid, depth + 1); });
   }
 
   // A condition that coordinates and constants decide is exact; of any other it is assumed that it is one value.

@@ -1,5 +1,6 @@
 #include "analyzer/traces/messages.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "analyzer/variation/tables.h"
@@ -54,6 +55,53 @@ std::optional<TraceId> MessagesOf(State& state, SiteId site, ValueId list, int d
     default:
       return std::nullopt;
   }
+}
+
+namespace {
+
+// The call that a handle was prepared for; none of any other value.
+knowledge::EntryId PreparedCall(const State& state, ValueId handle) {
+  if (!handle || state.values[handle].kind != ValueKind::Object) return {};
+  const knowledge::EntryId entry = state.knowledge.FindEntry(state.values[handle].name());
+  return entry && state.knowledge[entry].has_operation ? entry : knowledge::EntryId::None();
+}
+
+}  // namespace
+
+std::optional<TraceId> StartedBy(State& state, SiteId site, ValueId handle, int depth) {
+  constexpr int kDeepest = 8;
+  if (!handle || depth > kDeepest) return std::nullopt;
+  std::vector<ValueId> kids(state.values.Kids(handle).begin(), state.values.Kids(handle).end());
+  if (const knowledge::EntryId entry = PreparedCall(state, handle)) {
+    const std::vector<base::NameId>& params = state.knowledge[entry].params;
+    const auto request = static_cast<size_t>(std::ranges::find(params, state.knowledge[entry].operation.handle_param) - params.begin());
+    if (request < params.size()) {
+      kids.resize(params.size());
+      kids[request] = handle;
+    }
+    return KnownOperation(state, site, entry, {}, kids);
+  }
+  const auto started = [&](ValueId kid) { return StartedBy(state, site, kid, depth + 1); };
+  if (state.values[handle].kind == ValueKind::Select) {
+    const std::optional<TraceId> then_trace = started(kids[1]);
+    const std::optional<TraceId> else_trace = started(kids[2]);
+    return then_trace && else_trace ? std::optional(state.traces.Choice(site, kids[0], *then_trace, *else_trace)) : std::nullopt;
+  }
+  if (state.values[handle].kind != ValueKind::Tuple) return std::nullopt;
+  TraceId all = state.traces.Empty();
+  for (const ValueId kid : kids) {
+    const std::optional<TraceId> one = started(kid);
+    if (!one) return std::nullopt;
+    all = state.traces.Seq(all, *one);
+  }
+  return all;
+}
+
+void NoteStarted(State& state, SiteId site, ValueId handle) {
+  ValueId first = handle;
+  while (first && state.values[first].kind == ValueKind::Tuple && !state.values.Kids(first).empty()) first = state.values.Kids(first)[0];
+  if (const knowledge::EntryId entry = PreparedCall(state, first)) return state.sites.push_back({.site = site, .entry = entry, .unresolved = {}});
+  state.sites.push_back({.site = site, .entry = {}, .unresolved = "start"});
 }
 
 }  // namespace allranks::traces

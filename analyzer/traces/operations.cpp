@@ -2,6 +2,7 @@
 // shapes that differ.
 #include <bit>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/counts.h"
 #include "analyzer/traces/function_check.h"
 #include "analyzer/traces/reach.h"
@@ -85,6 +86,26 @@ void FunctionCheck::CheckCounts() {
     if (group.members[0] != RankSet::All(world.size()) && !group.is_guess) continue;
     const knowledge::Axes axes = OwnCountAxes(state_.values, state_.knowledge, world, operation.count);
     if (!axes.empty()) ReportShape(scene, op, axes);
+  }
+}
+
+// `for name in {"a", "b"}: all_reduce(grads[name])`: as many operations on each rank, of one kind, about other tensors.
+void FunctionCheck::CheckOrders() {
+  if (!nodes_.ops_vary) return;
+  for (const TraceId op : nodes_.ops) {
+    if ((traces_[op].flags & (kVarying | kSettled)) != kVarying || settled_.contains(op.index) || reported_culprits_.contains(op.index)) continue;
+    const Operation& operation = traces_.operation(op);
+    const bool adds_up = static_cast<bool>(traces_.entry(op).operation.reduce_op_param);
+    if (!operation.tensor || !IsPickedInHashOrder(state_.values, operation.tensor, adds_up)) continue;
+    Scene scene(state_, WorldsFor(nodes_.mentions)[0], {});
+    SequenceStore sequences;
+    Evidence evidence;
+    evidence.kind = DifferenceKind::Mismatch;
+    evidence.culprit = op;
+    evidence.own = true;
+    evidence.detail = Detail::Order;
+    evidence.axes = knowledge::Axes::Of(knowledge::Axis::HashOrder);
+    Report(scene, sequences, evidence, op);
   }
 }
 

@@ -141,6 +141,7 @@ TraceId TraceStore::Op(SiteId site, const Operation& operation, bool settled) {
   for (const ValueId peer : {operation.peer, operation.from}) {
     if (peer && !values_->axes(peer).empty()) flags |= kVarying;
   }
+  if (operation.tensor && values_->axes(operation.tensor).has(knowledge::Axis::HashOrder)) flags |= kVarying;
   // `pairs[rank]`: each rank picks a group of its own.
   const bool is_picked = operation.group && (*values_)[operation.group].kind == variation::ValueKind::Derived &&
                          !Without(values_->axes(operation.group), knowledge::kSoftAxes).empty();

@@ -27,6 +27,8 @@ std::string TextOf(Axis axis) {
       return "depends on each rank's own random numbers";
     case Axis::HashOrder:
       return "depends on the hash order of each process";
+    case Axis::Signals:
+      return "depends on the signals that each process gets";
     case Axis::OtherMesh:
       return "differs along a mesh dimension";
     default:

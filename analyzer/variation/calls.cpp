@@ -421,6 +421,7 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
       if (start.values[i]) tables_.Record(TableId::Params, start.function.index, i, Closed(start.values[i]));
     }
   }
+  NoteSignalHandlers(call);
   ValueId result;
   if (!entry.tuple.empty()) {
     std::vector<ValueId> parts;
@@ -451,6 +452,23 @@ ValueId FunctionEvaluator::CallKnown(ir::ExprId site, knowledge::EntryId entry_i
   return result;
 }
 
+// `signal.signal(SIGTERM, handler)`: it may run from here on, on each rank at another time.
+void FunctionEvaluator::NoteSignalHandlers(const LibraryCall& call) {
+  for (const knowledge::RoleOf& role : call.entry.roles) {
+    const ValueId handler = role.role == knowledge::Role::HandlesSignals ? call.Passed(role.param) : ValueId();
+    const ValueId known = handler ? LookThrough(tables_, handler) : ValueId();
+    if (!known || store_[known].kind != ValueKind::Function) continue;
+    const FuncId function = store_[known].function();
+    const ValueId comes = store_.Symbol(tables_.SiteSymbol(function, tables_.program.function(function).begin, SiteUse::Called), Axes::Of(Axis::Signals));
+    tables_.Record(TableId::Handlers, function.index, 0, comes);
+    Evaluated(function);
+    std::vector<ValueId> args(tables_.program.function(function).params.size());
+    if (const ValueId receiver = store_.ReceiverOf(known); receiver && !args.empty()) args[0] = receiver;
+    CallSubstitution substitution(tables_, known, function, args);
+    TakeOver(function, substitution, comes);
+  }
+}
+
 // `model(x)` of a wrapper: the `forward` of the module in it gets these arguments.
 void FunctionEvaluator::HandToWrapped(const knowledge::Entry& entry, ValueId receiver, std::span<const CallArgument> args) {
   const bool is_object = receiver && store_[receiver].kind == ValueKind::Object && !store_.Kids(receiver).empty();
@@ -469,7 +487,8 @@ void FunctionEvaluator::HandToWrapped(const knowledge::Entry& entry, ValueId rec
 // What is begun here is waited for by its handle: that of this call, where an argument says where it is stored.
 ValueId FunctionEvaluator::NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound) {
   const knowledge::Operation& operation = entry.operation;
-  if (!entry.has_operation || !operation.handle_param || operation.op_class == knowledge::OpClass::Wait) return {};
+  const bool asks_for_one = operation.op_class == knowledge::OpClass::Wait || operation.op_class == knowledge::OpClass::Start;
+  if (!entry.has_operation || !operation.handle_param || asks_for_one) return {};
   const auto param = std::ranges::find(entry.params, operation.handle_param);
   const auto index = static_cast<size_t>(param - entry.params.begin());
   if (index >= bound.size()) return {};
@@ -626,11 +645,7 @@ std::optional<ValueId> FunctionEvaluator::CallBuiltin(ir::ExprId site, NameId na
     const ValueId parts[] = {store_.Binary(ir::BinaryOp::FloorDiv, first, args[1].value), store_.Binary(ir::BinaryOp::Mod, first, args[1].value)};
     return store_.Tuple(parts);
   }
-  if (builtin == "next") {
-    const Iteration iteration = iterations_.Over(args[0].expr, first);
-    ends_axes_ = ends_axes_ | Without(store_.axes(iteration.trip_count), knowledge::kSoftAxes);
-    return iteration.element;
-  }
+  if (builtin == "next") return NextOf(site, args[0].expr, first);
   if (builtin == "getattr" && args.size() >= 2) {
     if (const ValueId member = MemberNamed(site, first, args[1].value)) return member;
   }

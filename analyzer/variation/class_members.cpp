@@ -97,7 +97,8 @@ knowledge::EntryId ClassMembers::Known(ValueId object, NameId attr) const {
       return class_id ? tables_.knowledge.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
     case ValueKind::Group: {
-      const knowledge::ClassId class_id = tables_.knowledge.FindClass(tables_.process_group_class);
+      const NameId communicator = value.communicator();
+      const knowledge::ClassId class_id = tables_.knowledge.FindClass(communicator ? communicator : tables_.process_group_class);
       return class_id ? tables_.knowledge.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
     case ValueKind::Instance:

@@ -243,9 +243,10 @@ void FunctionEvaluator::Run() {
     const ValueId value = definitions_.Param(id_, i);
     env_.slots[scope_.slots.at(function_.params[i].name)] = value;
   }
+  if (const ValueId comes = tables_.Read(TableId::Handlers, id_.index, 0)) path_.Enter(comes);
   EvalBlock(function_.body);
   facts_.returns = ReturnValue();
-  facts_.yields = yields_.Count(containers_, function_exit_axes_);
+  facts_.yields = function_.is_generator ? yields_.Count(containers_, function_exit_axes_) : ItemsUntilStop();
   facts_.stored = StoredValues();
   NoteFieldsMade();
   tables_.effects[id_.index] = returns_.LeftBehind(env_.reachable ? &env_.effects : nullptr);

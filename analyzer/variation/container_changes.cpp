@@ -41,11 +41,18 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list, Va
   } else if (containers_.IsContainer(known) || is_list) {
     const bool is_another = trips_.empty() && store_[item].kind == ValueKind::Object;
     if (!is_another) changed = containers_.ChangedBy(known, kGrown, item, how_often);
-    if (!changed) changed = containers_.Grown({old_value, item, how_often}, trips_.empty() ? ValueId() : trips_.back());
+    if (!changed) changed = containers_.Grown({old_value, item, how_often}, RoundsThatAdd());
   } else {
     changed = store_.WithAxes(old_value, store_.axes(item) | store_.axes(how_often));
   }
   Replace(target, old_value, changed);
+}
+
+// How often the loop around adds an item: in each of its rounds, or in some. None outside of loops.
+ValueId FunctionEvaluator::RoundsThatAdd() {
+  if (trips_.empty()) return {};
+  const bool is_in_each = trips_.size() == 1 && path_.WithinLoop() == store_.True();
+  return is_in_each ? trips_.back() : store_.Counted(tables_.NameSymbol("how often"), {&trips_.back(), 1});
 }
 
 // A dictionary that was empty before: all that is in it was put in under keys that are not known one by one.

@@ -114,12 +114,14 @@ class FunctionEvaluator {
   void Assign(ir::ExprId target, ValueId value);
   void AssignName(NameId name, ValueId value);
   void AssignOwn(ir::ExprId target, ValueId value);
+  ValueId WithRequest(ir::ExprId array, ValueId key, ValueId value);
   void AssignItem(ir::ExprId target, ValueId value);
   void AssignVariable(NameId symbol, ValueId value);
   ValueId Guarded(ValueId value);
   void KeepOnHeap(ValueId object, NameId attr, ValueId value);
   void AssignAttribute(ir::ExprId target, ValueId value);
   ValueId HowOften();
+  ValueId RoundsThatAdd();
   bool IsChangedOnce(ir::ExprId target);
   ValueId Condition(ir::ExprId asked);
   void TakeOut(ir::ExprId target, Removal removal, ValueId which, bool is_sure = true);
@@ -253,6 +255,7 @@ class FunctionEvaluator {
   ValueId CallOneOf(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId Unresolved(ir::ExprId site, ValueId callee, std::span<const CallArgument> args);
   ValueId NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound);
+  void NoteSignalHandlers(const LibraryCall& call);
   void StoreHandle(const knowledge::Entry& entry, ValueId handle, std::span<const CallArgument> args);
   void ApplyUniform(ir::ExprId site, const LibraryCall& call, ValueId& result);
   void ReplaceOnRoot(ir::ExprId site, const LibraryCall& call);
@@ -285,6 +288,10 @@ class FunctionEvaluator {
 
   // iteration.cpp
   std::optional<Iteration> IterateByRunning(ir::ExprId site, ValueId iterable);
+  std::optional<Iteration> IterateByNext(ir::ExprId site, ValueId iterable);
+  ValueId NextOf(ir::ExprId site, ir::ExprId iterator, ValueId value);
+  ValueId ItemsUntilStop();
+  ValueId LengthCountedTo(ValueId condition) const;
   Iteration IterateGenerator(ir::ExprId site, ValueId generator);
   ValueId EvalArgument(ValueId callee, ir::ExprId argument);
   ValueId HasAttribute(ir::ExprId site, std::span<const CallArgument> args);
@@ -342,6 +349,7 @@ class FunctionEvaluator {
   std::vector<RaisedHere> raised_here_;  // in the `try` at hand
   size_t loops_around_try_ = 0;
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
+  std::vector<ValueId> asked_for_next_;  // how many items there are of each of them, but for those that a `try` is around
   Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then
 };
 

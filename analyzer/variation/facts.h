@@ -53,7 +53,7 @@ struct FunctionFacts {
   std::unordered_map<uint32_t, ValueId> failures;
   // Of a constructor: what it leaves in the fields of the object, over Params.
   std::vector<std::pair<NameId, ValueId>> made;
-  ValueId yields;                      // of a generator: how many items it yields, over Params; none if all ranks get as many
+  ValueId yields;                      // of a generator or `__next__`: how many items come out of it, over Params; none if all ranks get as many
   ValueId returns;                     // join of all return values, over Params
   std::vector<ValueId> stored;         // by index: what an `out` parameter holds at the end, over Params; none: untouched
   std::vector<bool> param_made_uniform;  // by index: a collective made the argument equal on all ranks, in place

@@ -20,10 +20,69 @@ std::optional<Iteration> FunctionEvaluator::IterateByRunning(ir::ExprId site, Va
   const Value& value = store_[iterable];
   if (value.is_generator()) return IterateGenerator(site, iterable);
   if (const knowledge::EntryId entry = members_.Known(iterable, Intern("__iter__"))) return IterateObject(site, iterable, entry);
-  const FuncId method = value.kind == ValueKind::Instance ? members_.Method(iterable, Intern("__iter__")) : FuncId::None();
-  if (!method || !tables_.program.function(method).is_generator) return std::nullopt;
+  if (value.kind != ValueKind::Instance) return std::nullopt;
+  const FuncId method = members_.Method(iterable, Intern("__iter__"));
+  if (!method) return IterateByNext(site, iterable);
   const ValueId bound = definitions_.Method(method, iterable, false);
-  return IterateGenerator(site, CallFunction(site, bound, method, iterable, {}, CallKind::Function));
+  const size_t recorded = facts_.calls.size();
+  const ValueId iterator = CallFunction(site, bound, method, iterable, {}, CallKind::Function);
+  if (tables_.program.function(method).is_generator) return IterateGenerator(site, iterator);
+  // That call stands nowhere in the text.
+  facts_.calls.resize(recorded);
+  const ValueId known = iterator ? LookThrough(tables_, iterator) : ValueId();
+  const bool is_itself = known && store_[known].kind == ValueKind::Instance && store_[known].class_id() == store_[iterable].class_id();
+  if (!known || is_itself) return IterateByNext(site, iterable);
+  return iterations_.Over(site, known);
+}
+
+// An object whose `__next__` gives the items. It is called in each round.
+std::optional<Iteration> FunctionEvaluator::IterateByNext(ir::ExprId site, ValueId iterable) {
+  const FuncId next = members_.Method(iterable, Intern("__next__"));
+  if (!next) return std::nullopt;
+  const ValueId bound = definitions_.Method(next, iterable, false);
+  const size_t recorded = facts_.calls.size();
+  const ValueId element = CallFunction(site, bound, next, iterable, {}, CallKind::Function);
+  MoveCalls(recorded, facts_.iterations);
+  const ValueId count = Evaluated(next).yields;
+  CallSubstitution substitution(tables_, bound, next, BindFunction(next, iterable, {}));
+  return Iteration{element, count ? substitution(count) : store_.Symbol(Site(site, SiteUse::Value, 1), {})};
+}
+
+// `next(feed)`: what `__next__` of an object runs is called there.
+ValueId FunctionEvaluator::NextOf(ir::ExprId site, ir::ExprId iterator, ValueId value) {
+  const size_t recorded = facts_.iterations.size();
+  const Iteration iteration = iterations_.Over(iterator, value);
+  ends_axes_ = ends_axes_ | Without(store_.axes(iteration.trip_count), knowledge::kSoftAxes);
+  if (std::ranges::count(asked_for_next_, iteration.trip_count) == 0) asked_for_next_.push_back(iteration.trip_count);
+  const auto is_next = [&](const CallFact& fact) { return fact.function && Text(tables_.program.function(fact.function).name) == "__next__"; };
+  if (facts_.iterations.size() == recorded || !is_next(facts_.iterations.back().second)) return iteration.element;
+  facts_.calls.emplace_back(site, facts_.iterations.back().second);
+  facts_.iterations.resize(recorded);
+  return iteration.element;
+}
+
+// What decides how many items `__next__` gives before it raises StopIteration.
+ValueId FunctionEvaluator::ItemsUntilStop() {
+  if (Text(function_.name) != "__next__") return {};
+  std::vector<ValueId> decided_by;
+  for (const RaisedHere& raised : raised_here_) {
+    const ir::Expr* error = &module_[raised.error];
+    if (error->kind == ir::ExprKind::Call) error = &module_[ir::CalleeOf(*error)];
+    const bool is_stop = error->kind == ir::ExprKind::Name && Text(ir::NameOf(*error)) == "StopIteration";
+    if (is_stop && raised.condition) decided_by.push_back(LengthCountedTo(raised.condition));
+  }
+  decided_by.insert(decided_by.end(), asked_for_next_.begin(), asked_for_next_.end());
+  if (decided_by.empty()) return {};
+  const bool is_count = decided_by.size() == 1 && !store_.IsTruth(decided_by[0]);
+  return is_count ? decided_by[0] : containers_.Count(decided_by);
+}
+
+// `self.at >= len(self.items)`: there are as many as that, where it is the length that ranks differ in; the condition itself where it is not.
+ValueId FunctionEvaluator::LengthCountedTo(ValueId condition) const {
+  if (!store_[condition].is_compare(ir::CompareOp::GreaterEq) && !store_[condition].is_compare(ir::CompareOp::Eq)) return condition;
+  const ValueId length = store_.OperandsOf(condition).right;
+  const bool is_length = store_[length].kind == ValueKind::Derived && store_.IsLength(store_[length].symbol());
+  return is_length && !Without(store_.axes(length), knowledge::kSoftAxes).empty() ? length : condition;
 }
 
 ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {

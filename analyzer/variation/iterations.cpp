@@ -1,5 +1,7 @@
 #include "analyzer/variation/iterations.h"
 
+#include <algorithm>
+
 #include "analyzer/variation/equal_shares.h"
 #include "analyzer/variation/rounds.h"
 
@@ -15,8 +17,7 @@ Iteration Iterations::Over(ir::ExprId site, ValueId iterable) const {
     return {element, store_.Derived(tables_.NameSymbol(kRounds), {&iterable, 1})};
   }
   if (value.kind == ValueKind::Tuple && value.kid_count > 0) {
-    const Iteration inner = OverItems(site, known);
-    return value.is_set() && value.kid_count > 1 ? InHashOrder(inner) : inner;
+    return OverItems(site, known, value.is_set() ? OrderOf(known) : Axes());
   }
   if (const ValueId keys = containers_.PartsOf(known, "keys")) return OverItems(site, keys);
   if (containers_.IsRepeated(known)) return {store_.Kids(store_.OperandsOf(known).left)[0], store_.OperandsOf(known).right};
@@ -26,17 +27,17 @@ Iteration Iterations::Over(ir::ExprId site, ValueId iterable) const {
   return OfUnknown(site, iterable);
 }
 
-Iteration Iterations::OverItems(ir::ExprId site, ValueId tuple) const {
+Iteration Iterations::OverItems(ir::ExprId site, ValueId tuple, Axes order) const {
   const auto items = store_.Kids(tuple);
   // Nested too deeply for the store: what it holds was dropped.
   if (items.empty()) return OfUnknown(site, tuple);
   ValueId element = items.back();
   for (size_t i = items.size() - 1; i-- > 0 && items.size() <= kMostItemsApart;) {
     if (items[i] == element) continue;
-    const ValueId which = store_.Symbol(Site(site, SiteUse::Which, static_cast<uint32_t>(i)), {});
+    const ValueId which = store_.Symbol(Site(site, SiteUse::Which, static_cast<uint32_t>(i)), order);
     element = store_.Select(which, items[i], element);
   }
-  if (items.size() > kMostItemsApart) element = store_.Derived(tables_.NameSymbol("element"), items);
+  if (items.size() > kMostItemsApart) element = store_.Derived(tables_.NameSymbol("element"), items, order);
   return {element, store_.Int(static_cast<int64_t>(items.size()))};
 }
 
@@ -112,7 +113,13 @@ Iteration Iterations::OfOperation(ir::ExprId site, ValueId iterable) const {
     if (is(transparent) && !kids.empty()) return Over(site, is("builtins.sorted") ? InOrder(kids[0]) : kids[0]);
   }
   if ((is("builtins.set") || is("builtins.frozenset")) && kids.size() == 1) {
-    return InHashOrder({Over(site, kids[0]).element, OfUnknown(site, iterable).trip_count});
+    const ValueId listed = LookThrough(tables_, kids[0]);
+    const ValueId count = OfUnknown(site, iterable).trip_count;
+    if (store_[listed].kind == ValueKind::Tuple && store_[listed].kid_count > 0) return {OverItems(site, listed, OrderOf(listed)).element, count};
+    const ValueId item = Over(site, kids[0]).element;
+    const bool is_unknown = item == OfUnknown(site, kids[0]).element;
+    // Of items that are not known it stays said that a set holds them.
+    return {is_unknown ? OfUnknown(site, iterable).element : store_.WithAxes(item, OrderOf(kids[0], item)), count};
   }
   if (is("itertools.islice") && !kids.empty()) return OfSlice(site, iterable);
   if ((is("itertools.chain") || is("itertools.product")) && !kids.empty()) return OfSeveral(site, iterable, is("itertools.chain"));
@@ -188,10 +195,11 @@ Iteration Iterations::OfUnknown(ir::ExprId site, ValueId iterable) const {
   return {element, store_.Make(Value::Unknown(Site(site), own, flags), {})};
 }
 
-// Texts come out of a set in another order in each process.
-Iteration Iterations::InHashOrder(const Iteration& iteration) const {
-  const Axes order = IsOneText(tables_, iteration.element) && !ignores_order_ ? Axes::Of(Axis::HashOrder) : Axes{};
-  return {store_.WithAxes(iteration.element, order), iteration.trip_count};
+// Texts come out of a set in another order in each process. `item`: one that stands for all of them, if they are not known one by one.
+Axes Iterations::OrderOf(ValueId items, ValueId item) const {
+  const auto kids = item ? std::span<const ValueId>(&item, 1) : store_.Kids(items);
+  const bool has_texts = std::ranges::any_of(kids, [&](ValueId kid) { return kid && IsOneText(tables_, kid); });
+  return has_texts && (item || kids.size() > 1) && !ignores_order_ ? Axes::Of(Axis::HashOrder) : Axes{};
 }
 
 // What a set was made of: in an order that the program says.

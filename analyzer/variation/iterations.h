@@ -41,8 +41,8 @@ class Iterations {
 
   // `site`: the expression that is gone through.
   Iteration Over(ir::ExprId site, ValueId iterable) const;
-  // Over the items of a display.
-  Iteration OverItems(ir::ExprId site, ValueId tuple) const;
+  // Over the items of a display. `order`: along which axes their order differs.
+  Iteration OverItems(ir::ExprId site, ValueId tuple, Axes order = {}) const;
   // Whether the items go into a sum, a set, a test of all, so that their order is no matter; returns what held before.
   bool IgnoreOrder(bool ignores) { return std::exchange(ignores_order_, ignores); }
 
@@ -53,7 +53,7 @@ class Iterations {
   Iteration OfSeveral(ir::ExprId site, ValueId sequence, bool is_chain) const;
   Iteration OfChoice(ir::ExprId site, ValueId iterable) const;
   Iteration OfUnknown(ir::ExprId site, ValueId iterable) const;
-  Iteration InHashOrder(const Iteration& iteration) const;
+  Axes OrderOf(ValueId items, ValueId item = {}) const;
   ValueId InOrder(ValueId value) const;
   ValueId Viewed(ir::ExprId site, ValueId container) const;
   ValueId Bound(ir::ExprId site, ValueId number) const;

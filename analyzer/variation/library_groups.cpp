@@ -44,14 +44,14 @@ std::vector<ValueId> RanksInLoops(const LibraryCall& call, const ValueStore& sto
 ValueId SubGroup(Tables& tables, const LibraryCall& call, const knowledge::Yield& yield) {
   ValueStore& store = tables.store;
   const Value group = Value::Group(GroupKind::Created, call.site);
-  const ValueId parent = call.Passed(yield.of);
+  const ValueId parent = tables.program.text(yield.of) == "self" ? call.receiver : call.Passed(yield.of);
   const ValueId list = yield.argument ? call.Passed(yield.argument) : ValueId();
-  const ValueId count = yield.argument ? call.Passed(yield.count) : ValueId();
   ValueId ranks;
-  if (list && count && parent && LookThrough(tables, parent) == store.World()) {
+  if (list && parent && store[LookThrough(tables, parent)].is_group(GroupKind::World)) {
     const ValueId known = LookThrough(tables, list);
     const auto items = store.Kids(known);
-    const std::optional<uint32_t> number = store[LookThrough(tables, count)].count();
+    const ValueId count = yield.count ? call.Passed(yield.count) : store.Int(static_cast<int64_t>(items.size()));
+    const std::optional<uint32_t> number = count ? store[LookThrough(tables, count)].count() : std::nullopt;
     // `int root = 0; MPI_Group_incl(group, 1, &root, &part)`
     const bool is_one = store[known].kind == ValueKind::Int && number == 1u;
     if (is_one) ranks = store.Tuple({&known, 1});
@@ -104,7 +104,7 @@ ValueId GroupOf(Tables& tables, const LibraryCall& call) {
   if (group && store[group].kind != ValueKind::None) return GroupBehind(tables.knowledge, store, LookThrough(tables, group));
   if (operation.has_fixed_axis) return store.AxisGroup(operation.axis);
   const ValueId own = call.receiver ? GroupBehind(tables.knowledge, store, call.receiver) : ValueId::None();
-  return own && store[own].kind == ValueKind::Group ? own : store.World();
+  return own && store[LookThrough(tables, own)].kind == ValueKind::Group ? own : store.World();
 }
 
 Axes SpannedBy(const ValueStore& store, ValueId group) {
@@ -124,7 +124,9 @@ Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
   return is_axis ? tables.store[rank].axis() : Axis::OtherMesh;
 }
 
-ValueId GroupMade(Tables& tables, const LibraryCall& call, const knowledge::Yield& yield) {
+namespace {
+
+ValueId PlainGroupMade(Tables& tables, const LibraryCall& call, const knowledge::Yield& yield) {
   ValueStore& store = tables.store;
   switch (yield.kind) {
     case knowledge::YieldKind::Group: {
@@ -146,6 +148,15 @@ ValueId GroupMade(Tables& tables, const LibraryCall& call, const knowledge::Yiel
     default:
       return {};
   }
+}
+
+}  // namespace
+
+ValueId GroupMade(Tables& tables, const LibraryCall& call, const knowledge::Yield& yield) {
+  const ValueId group = PlainGroupMade(tables, call, yield);
+  if (!group || !yield.type || tables.store[group].kind != ValueKind::Group) return group;
+  const std::vector<ValueId> kids(tables.store.Kids(group).begin(), tables.store.Kids(group).end());
+  return tables.store.Make(tables.store[group].AsCommunicator(yield.type), kids);
 }
 
 ValueId SpreadOverMesh(Tables& tables, const LibraryCall& call, ValueId object) {

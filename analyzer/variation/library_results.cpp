@@ -59,6 +59,8 @@ ValueId LibraryResults::Known(const LibraryCall& call, const knowledge::Yield& y
       }
       return parts.size() == 1 ? parts[0] : store_.Tuple(parts);
     }
+    case knowledge::YieldKind::Prepared:
+      return Prepared(call, yield);
     case knowledge::YieldKind::MadeWith:
       return MadeWith(tables_, call.receiver, yield.argument);
     case knowledge::YieldKind::None:
@@ -73,6 +75,15 @@ ValueId LibraryResults::Known(const LibraryCall& call, const knowledge::Yield& y
       return GroupMade(tables_, call, yield);
   }
   return {};
+}
+
+// `MPI_Send_init(buffer, ..., &request)`: a call of MPI_Isend with the arguments that have the names of its parameters.
+ValueId LibraryResults::Prepared(const LibraryCall& call, const knowledge::Yield& yield) const {
+  const knowledge::EntryId entry = tables_.knowledge.FindEntry(yield.type);
+  if (!entry) return {};
+  std::vector<ValueId> args;
+  for (const NameId param : tables_.knowledge[entry].params) args.push_back(call.Passed(param));
+  return store_.Make(Value::Object(tables_.knowledge[entry].name, call.site), args);
 }
 
 ValueId LibraryResults::OfFormula(const LibraryCall& call, const knowledge::Yield& yield) const {

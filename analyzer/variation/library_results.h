@@ -28,6 +28,7 @@ class LibraryResults {
  private:
   ValueId Known(const LibraryCall& call, const knowledge::Yield& yield) const;
   ValueId OfFormula(const LibraryCall& call, const knowledge::Yield& yield) const;
+  ValueId Prepared(const LibraryCall& call, const knowledge::Yield& yield) const;
   ValueId Varying(const LibraryCall& call, const knowledge::Yield& yield) const;
   ValueId NewTensor(const LibraryCall& call, const knowledge::Yield& yield) const;
   bool IsShared(ValueId value, int depth) const;

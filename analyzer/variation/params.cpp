@@ -142,8 +142,8 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   const knowledge::Class& known_class = knowledge[known];
   if (known_class.is_tensor || known_class.is_plain) return ValueId::None();
   if (known_class.is_group) {
-    return store.Make(Value::Group(GroupKind::Unknown, SiteSymbol(function, module[annotation].begin, SiteUse::Value)),
-                      {});
+    const Value group = Value::Group(GroupKind::Unknown, SiteSymbol(function, module[annotation].begin, SiteUse::Value));
+    return store.Make(group.AsCommunicator(known_class.name), {});
   }
   return store.Make(Value::Object(known_class.name), {});
 }
@@ -211,7 +211,8 @@ ValueId Tables::Close(ValueId value, FuncId function) {
     value = store.Substitute(open, at, assumed, memo);
     NoteConditions(open, [&](ValueId condition) { return store.Substitute(condition, at, assumed, memo); });
   }
-  return value ? Kept(value, knowledge::kSurroundings) : value;
+  // A flag that a signal sets is set for others to read.
+  return value ? Kept(value, Without(knowledge::kSurroundings, Axes::Of(Axis::Signals))) : value;
 }
 
 // Of the choices in a value: `FSDP(net) if world_size > 1 else net`. What ranks decide, each by its number, is no matter of callers.

@@ -26,8 +26,9 @@ enum class TableId : uint8_t {
   AloneParams,  // those that only a process makes which is alone (`else: main(0, 1)` of `if device_count() > 1:`)
   Made,         // (project class, attribute): what objects are made with there, of it or a class below
   Replaced,     // (project class or module, attribute): whether an object that is made already gets another one
+  Handlers,     // (function, 0): whether a signal had it called by now
 };
-constexpr size_t kTableCount = 8;
+constexpr size_t kTableCount = 9;
 
 enum class EventKind : uint8_t {
   // What was read, with the value that it had.

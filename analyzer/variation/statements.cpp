@@ -209,6 +209,7 @@ ValueId FunctionEvaluator::RaisedFor(ir::ExprId handler_type, std::span<const Ra
 void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const Env before = env_;
   std::vector<RaisedHere> raised = std::exchange(raised_here_, {});
+  const std::vector<ValueId> asked_before = asked_for_next_;
   const size_t loops_outside = std::exchange(loops_around_try_, trips_.size());
   const bool outer_touches_data = std::exchange(touches_data_, false);
   const Axes outer_ends_axes = std::exchange(ends_axes_, Axes{});
@@ -261,6 +262,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   const bool reachable = std::exchange(env_.reachable, true);
   EvalBlock(ir::FinallyOf(stmt));
   env_.reachable = env_.reachable && reachable;
+  asked_for_next_ = asked_before;
 }
 
 void FunctionEvaluator::EvalWith(const ir::Stmt& stmt) {
@@ -526,12 +528,27 @@ void FunctionEvaluator::AssignItem(ir::ExprId target, ValueId value) {
   const ir::Expr& expr = module_[target];
   Eval(ir::ObjectOf(expr));
   const ValueId key = Eval(ir::IndexOf(expr));
+  if (const ValueId requests = WithRequest(ir::ObjectOf(expr), key, value)) return Assign(ir::ObjectOf(expr), requests);
   // `comms[i] = comm` of a language whose arrays are memory: all of them are such objects.
   if (module_.language != ir::Language::Python && IsObjectLike(store_[value].kind)) return Assign(ir::ObjectOf(expr), value);
   if (module_.language != ir::Language::Python) return Refill(ir::ObjectOf(expr), value);
   is_unread_ = IsUnread(target);
   PutIn(ir::ObjectOf(expr), key, value);
   is_unread_ = false;
+}
+
+// `MPI_Send_init(..., &requests[0])`: an array of what is prepared, with another one at that place. None of any other array.
+ValueId FunctionEvaluator::WithRequest(ir::ExprId array, ValueId key, ValueId value) {
+  constexpr uint32_t kMostRequests = 16;
+  const std::optional<uint32_t> place = key && module_.language != ir::Language::Python ? store_[key].count() : std::nullopt;
+  const bool is_prepared = value && store_[value].kind == ValueKind::Object && knowledge_.FindEntry(store_[value].name());
+  if (!place || *place >= kMostRequests || !is_prepared) return {};
+  const ValueId before = tables_.facts.value(func_.module, array);
+  std::vector<ValueId> items;
+  if (before && store_[before].kind == ValueKind::Tuple) items.assign(store_.Kids(before).begin(), store_.Kids(before).end());
+  if (items.size() <= *place) items.resize(*place + 1, store_.NoneValue());
+  items[*place] = value;
+  return store_.Tuple(items);
 }
 
 // What one of the targets of `first, second = values` gets; of `first, *rest, last = values` the starred one gets a list of what

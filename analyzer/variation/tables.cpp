@@ -134,7 +134,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       round_of(program.funcs.size(), 0),
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
-              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store)},
+              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store)},
       neighbourhood_(program),
       programs_(program.modules.size()),
       attribute_uses_(program.modules.size()),

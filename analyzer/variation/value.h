@@ -66,7 +66,8 @@ enum class ValueKind : uint8_t {
   Partial,    // kids[0] = callee, then bound positional arguments, then a Dict of those by name (DictKind::Keywords) if there are any.
               // is_generator: a generator object of function, which is the first kid; the others are its arguments by parameter
   Group,      // group_kind; axis of an AxisGroup; symbol: the site of a Created or Split one; kids[0] = ranks, if
-              // known, then variables of loops that these mention, each with what it goes through
+              // known, then variables of loops that these mention, each with what it goes through; communicator: the class whose
+              // methods it has
   Derived,    // symbol: an unknown but deterministic function of kids; derived_kind; kids decide axes
 };
 
@@ -213,6 +214,14 @@ class Value {
   knowledge::EntryId entry() const { return kind == ValueKind::BoundExternal ? knowledge::EntryId{a_} : knowledge::EntryId::None(); }
   bool is_generator() const { return kind == ValueKind::Partial && op_ != 0; }
   GroupKind group_kind() const { return Op<GroupKind>({ValueKind::Group}); }
+  // Of a Group: the class whose methods it has; none: the process group of torch.distributed.
+  NameId communicator() const { return kind == ValueKind::Group && b_ != 0 ? NameId{b_ - 1} : NameId::None(); }
+  Value AsCommunicator(NameId type) const {
+    assert(kind == ValueKind::Group);
+    Value value = *this;
+    value.b_ = type.index + 1;
+    return value;
+  }
   bool is_group(GroupKind of) const { return kind == ValueKind::Group && group_kind() == of; }
   // Of Unknown, Derived, Dict and Group.
   uint32_t symbol() const {

@@ -34,6 +34,9 @@ std::string MetText(const Context& context, const traces::Difference& difference
 findings::Text MismatchMessage(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
   const std::string detail(DetailText(difference.detail));
+  if (difference.axes.has(knowledge::Axis::HashOrder)) {
+    return {"{} gets another tensor on each rank: a set of texts has an order of its own in each process", {op}};
+  }
   if (!difference.has_victim) {
     return {"{} does not match between ranks: {}", {op, detail}};
   }
@@ -48,7 +51,7 @@ findings::Text MismatchMessage(const Context& context, const traces::Difference&
 void CheckMismatchedCollectives(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     if (difference.kind != traces::DifferenceKind::Mismatch) continue;
-    findings::Text help = {
+    findings::Text help = difference.axes.has(knowledge::Axis::HashOrder) ? findings::Text{"go over `sorted(...)` of the set, or over a list", {}} : findings::Text{
         "issue the same operations on every rank of the group, in the same order, with the same root, type and size",
         {}};
     sink.push_back(FindingOf(context, difference, kAR106, MismatchMessage(context, difference), std::move(help)));
@@ -68,7 +71,8 @@ extern const Rule MismatchedCollectives = {
 
 All ranks do issue collectives, but not the same ones: another kind, another order, another root,
 another reduce operation, another data type or element count, one operation more, or two groups that
-are used in opposite orders.
+are used in opposite orders. Or the same operations on tensors that a loop over a set of texts picks:
+Python hashes texts differently in each process, so sets have another order in each.
 
 ## Why it hurts
 

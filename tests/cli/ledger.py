@@ -8,16 +8,26 @@ BEGIN = "import torch.distributed as dist\ndist.init_process_group('gloo')\nrank
 
 
 class Ledger(CliTest):
-    def verdict(self, text):
-        """Of the barrier of a program that is given without its beginning."""
+    def verdict(self, text, operation="barrier"):
+        """Of the operation of a program that is given without its beginning."""
         self.write("a.py", BEGIN + text)
         out = self.run_allranks("check", "-n", "--isolated", "--coverage", "-v").out
-        return re.search(r"a\.py:\d+:\d+: ([\w ]+) `torch\.distributed\.barrier`", out).group(1)
+        return re.search(r"a\.py:\d+:\d+: ([\w ]+) `torch\.distributed\.%s`" % operation, out).group(1)
 
     def test_how_deep_a_rank_gets(self):
         walk = "def walk(n):\n    dist.barrier()\n    if n > 0:\n        walk(n - 1)\n"
         self.assertEqual(self.verdict(walk + "walk(3)\n"), "proven aligned")
-        self.assertEqual(self.verdict(walk + "walk(rank)\n"), "unknown")
+        self.assertEqual(self.verdict(walk + "walk(rank)\n"), "flagged")
+        self.assertEqual(self.verdict(walk + "walk(dist.get_world_size())\n"), "proven aligned")
+        self.assertEqual(self.verdict(walk + "walk(20)\n"), "proven aligned")
+        self.assertEqual(self.verdict(walk + "walk(50)\n"), "unknown")
+
+    def test_order_of_a_set(self):
+        loop = "def sync(totals, names):\n    for name in %s:\n        dist.all_reduce(totals[name])\n"
+        self.assertEqual(self.verdict(loop % "{'a', 'b'}", "all_reduce"), "flagged")
+        self.assertEqual(self.verdict(loop % "set(names)", "all_reduce"), "aligned as far as read")
+        barriers = "for name in {'a', 'b'}:\n    dist.barrier()\n"
+        self.assertEqual(self.verdict(barriers), "proven aligned")
 
     def test_sizes_that_the_program_asks_for(self):
         self.assertEqual(self.verdict("if dist.get_world_size() > 3 and rank < 2:\n    dist.barrier()\n"), "flagged")
