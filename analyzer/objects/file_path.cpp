@@ -439,6 +439,29 @@ bool PathReader::IsOpen(ValueId id, const CallFrame* frame) const {
   return false;
 }
 
+// Whether callers of a function may choose what they pass.
+bool PathReader::IsChosen(ValueId passed, int depth) const {
+  constexpr int kDeepest = 6;
+  if (!passed || depth > kDeepest) return false;
+  if (facts_.values_store[passed].kind == ValueKind::Select) return true;
+  return std::ranges::any_of(facts_.values_store.Kids(passed), [&](ValueId kid) { return IsChosen(kid, depth + 1); });
+}
+
+bool PathReader::IsChoiceOpen(ValueId id, const CallFrame* frame, int depth) const {
+  constexpr int kDeepest = 12;
+  if (!id || depth > kDeepest || !facts_.values_store.has_param(id)) return false;
+  const Value& value = facts_.values_store[id];
+  if (value.kind == ValueKind::Param) {
+    for (const CallFrame* at = frame; at != nullptr; at = at->caller) {
+      if (at->function == value.function()) return value.param_index() < at->args.size() && IsChoiceOpen(at->args[value.param_index()], at->caller, depth + 1);
+    }
+    return IsChosen(facts_.param(value.function(), value.param_index()), 0);
+  }
+  const auto kids = facts_.values_store.Kids(id);
+  if (value.kind == ValueKind::Select && IsOpen(kids[0], frame)) return true;
+  return std::ranges::any_of(kids, [&](ValueId kid) { return IsChoiceOpen(kid, frame, depth + 1); });
+}
+
 bool PathReader::IsNameOpen(ValueId id, const CallFrame* frame) const {
   if (!id || !facts_.values_store.has_param(id)) return false;
   const Value& value = facts_.values_store[id];

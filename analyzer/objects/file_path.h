@@ -67,7 +67,9 @@ class PathReader {
   ValueId Resolved(ValueId value, const CallFrame* frame) const;
   // Whether a parameter of some function on the way is part of it for which no call says what it is.
   bool IsOpen(ValueId value, const CallFrame* frame) const;
-  // The same for the last component of a path: the folder is mostly one setting of the whole program.
+  // Whether such a parameter chooses between two paths: `"final" if is_last else f"step-{step}"`.
+  bool IsChoiceOpen(ValueId path, const CallFrame* frame, int depth = 0) const;
+  // Whether one is part of the last component: the folder is mostly one setting of the whole program.
   bool IsNameOpen(ValueId path, const CallFrame* frame) const;
 
  private:
@@ -88,6 +90,7 @@ class PathReader {
   std::string Spell(ValueId value, const CallFrame* frame, int depth) const;
   std::string_view OperationOf(ValueId value) const;
   bool IsCounter(const variation::Value& value) const;
+  bool IsChosen(ValueId passed, int depth) const;
 
   const binding::Program& program_;
   const variation::Facts& facts_;

@@ -159,7 +159,8 @@ void FileUses::Follow(FileUse use, std::vector<Site> way, const CallFrame* frame
   const FuncId function = way.front().function;
   const auto callers = index_.CallersOf(function);
   bool followed = false;
-  if (way.size() < kLongestWayToUse && reader_.IsNameOpen(use.value, frame)) {
+  const bool is_open = reader_.IsNameOpen(use.value, frame) || reader_.IsChoiceOpen(use.value, frame);
+  if (way.size() < kLongestWayToUse && is_open) {
     for (const Site& caller : callers) {
       const CallFact* fact = FactOf(caller, function);
       const bool is_recursive = std::ranges::any_of(way, [&](const Site& site) { return site.function == caller.function; });

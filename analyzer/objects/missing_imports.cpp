@@ -110,16 +110,19 @@ bool MissingImports::IsElsewhere(ir::ModuleId module, const ir::Import& import) 
   return others_.lacks(module, 0, dotted) && !others_.require(dotted) && !others_.set_python_path();
 }
 
-// `from image_sets import build` of a script in a folder, where only a folder above has an `image_sets.py`: Python looks beside the script. One that
-// some file names may be started in another way (`python -m tools.train`).
+// `from image_sets import build`, or `from data.image_sets import build`, of a script in a folder, where only a folder above has such a file: Python looks
+// beside the script. One that some file names may be started in another way (`python -m tools.train`).
 bool MissingImports::IsOnlyAbove(ir::ModuleId module, const ir::Import& import, const binding::Target& target) const {
   const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
   const std::string_view dotted = program_.text(import.module);
-  const bool is_own_name = dotted.find('_') != std::string_view::npos && dotted.find('.') == std::string_view::npos;
+  const bool is_own_name = dotted.substr(dotted.rfind('.') + 1).find('_') != std::string_view::npos;
   if (!is_of_project || import.level > 0 || !import.name || !is_own_name || !IsOnlyScript(module)) return false;
   const std::string_view path = program_.infos[module].path;
-  const std::string_view folder = base::FolderOf(path), found = base::FolderOf(program_.infos[target.module].path);
-  if (found == folder || !base::IsBelow(path, found) || others_.may_install(target.module) || others_.require(dotted) || others_.set_python_path()) return false;
+  const std::string_view folder = base::FolderOf(path);
+  std::string_view found = base::FolderOf(program_.infos[target.module].path);
+  for (auto dots = std::ranges::count(dotted, '.'); dots > 0; --dots) found = base::FolderOf(found);
+  const bool is_installed = others_.may_install(target.module) || others_.require(dotted.substr(0, dotted.find('.')));
+  if (found == folder || !base::IsBelow(path, found) || is_installed || others_.set_python_path()) return false;
   if (std::ranges::any_of(neighbourhood_.UsedBy(module), [&](ir::ModuleId used) { return MayExtendPath(used); })) return false;
   const std::string_view file = path.substr(path.rfind('/') + 1);
   return !others_.name(module, file.substr(0, file.rfind('.')));

@@ -33,7 +33,7 @@ bool OneNodeJobs::IsOfOneNode(const KnownCall& call) const {
            });
   };
   return has("world_size", knowledge::Coordinate::LocalWorldSize, 0) || has("rank", knowledge::Coordinate::Rank, variation::kOneNode) ||
-         MeetsHere(call);
+         has("rank", knowledge::Coordinate::LocalRank, 0) || MeetsHere(call);
 }
 
 // `os.environ["MASTER_ADDR"] = "localhost"`, whatever the launcher has set: the ranks of a second node would look for rank 0 at home.

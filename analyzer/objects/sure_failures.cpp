@@ -254,9 +254,11 @@ bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
     case ir::StmtKind::For:
       if (UnpacksOtherNumber(module_id, stmt)) return true;
       break;
+    case ir::StmtKind::If:
+      if (FailsOnSomeRanks(function, stmt)) return true;
+      break;
     case ir::StmtKind::AugAssign:
     case ir::StmtKind::Return:
-    case ir::StmtKind::If:
       break;
     default:
       return false;
@@ -264,6 +266,21 @@ bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
   bool fails = false;
   ir::ForEachExpr(module, stmt, [&](ir::ExprId expr) { fails = fails || FailsInside(function, expr); });
   return fails;
+}
+
+// `if rank == 0: ... else: save(path)`, where one arm fails.
+bool SureFailures::FailsOnSomeRanks(FuncId function, const ir::Stmt& stmt) const {
+  const variation::ValueId test = facts_.value(program_.funcs[function].module, ir::ValueOf(stmt));
+  if (!test || !facts_.values_store[test].is_equality()) return false;
+  const variation::Operands asked = facts_.values_store.OperandsOf(test);
+  const variation::Value& left = facts_.values_store[asked.left];
+  const variation::ValueId passed = left.kind == ValueKind::Param ? facts_.param(left.function(), left.param_index()) : asked.left;
+  if (!passed) return false;
+  const variation::Value& rank = facts_.values_store[passed];
+  const bool is_rank = variation::IsCoordinate(rank, knowledge::Coordinate::Rank) || variation::IsCoordinate(rank, knowledge::Coordinate::LocalRank);
+  if (!is_rank || facts_.values_store[asked.right].count() != 0) return false;
+  const ir::BlockId otherwise = ir::ElseBlockOf(stmt);
+  return FailsInBlock(function, ir::BodyOf(stmt)) || (otherwise && FailsInBlock(function, otherwise));
 }
 
 // Whenever the expression is evaluated.
@@ -336,12 +353,31 @@ bool SureFailures::Names(ir::ModuleId module_id, ir::ExprId id, FuncId function)
   const ir::Module& module = program_.modules[module_id];
   const ir::ModuleId home = program_.funcs[function].module;
   const base::NameId name = program_.function(function).name;
-  if (module[id].kind == ir::ExprKind::Name) return ir::NameOf(module[id]) == name && (home == module_id || IsTakenFrom(module_id, home));
+  if (module[id].kind == ir::ExprKind::Name) return ir::NameOf(module[id]) == name && (home == module_id || IsTakenFrom(module_id, home) || IsTakenThrough(module_id, function));
   if (module[id].kind != ir::ExprKind::Attribute || ir::AttrOf(module[id]) != name) return false;
   const ir::ExprId object = ir::ObjectOf(module[id]);
   const variation::ValueId value = facts_.value(module_id, object);
   const bool is_file = module[object].kind == ir::ExprKind::Name && value && facts_.values_store[value].kind == ValueKind::Module;
-  return is_file && facts_.values_store[value].module() == home && IsTakenFrom(module_id, home);
+  if (!is_file) return false;
+  const ir::ModuleId file = facts_.values_store[value].module();
+  return HandsOn(file, function) && IsTakenFrom(module_id, file);
+}
+
+// A file has it, or a package has it from one of its files.
+bool SureFailures::HandsOn(ir::ModuleId file, FuncId function) const {
+  const ir::ModuleId home = program_.funcs[function].module;
+  return file == home || (program_.Lookup(file, program_.function(function).name).function == function && IsTakenFrom(file, home));
+}
+
+// `from helpers import save`, of a package that hands it on.
+bool SureFailures::IsTakenThrough(ir::ModuleId module_id, FuncId function) const {
+  const auto& imports = program_.modules[module_id].imports;
+  for (uint32_t i = 0; i < imports.size(); ++i) {
+    const ir::ModuleId file = program_.import_targets[module_id.index][i].module;
+    const bool is_it = imports[ir::ImportId{i}].name == program_.function(function).name && file;
+    if (is_it && HandsOn(file, function) && imports_.IsSureOf(module_id, ir::ImportId{i}, file)) return true;
+  }
+  return false;
 }
 
 bool SureFailures::IsTakenFrom(ir::ModuleId module_id, ir::ModuleId from) const {

@@ -7,7 +7,8 @@
 // function or a class of the project, by its name, behind its file (`helpers.save`) or by the only other one that its file gives a class, or of one of a library of which the
 // knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has
 // (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
-// function, or an import of a file, in which one of these stands where each run comes by.
+// function, or an import of a file, in which one of these stands where each run comes by. So is an `if rank == 0:` in one arm of which each run
+// does: of a job of several, some ranks fail there, and with them the job.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
@@ -60,6 +61,7 @@ class SureFailures {
   bool IsWrongCall(FuncId function, ir::ExprId expr) const;
   bool FailsWhenRun(FuncId function) const;
   bool FailsInBlock(FuncId function, ir::BlockId block) const;
+  bool FailsOnSomeRanks(FuncId function, const ir::Stmt& stmt) const;
   bool FailsInside(FuncId function, ir::ExprId expr) const;
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
   bool RefusesArgument(FuncId function, ir::ExprId call) const;
@@ -75,6 +77,8 @@ class SureFailures {
   std::pair<base::NameId, std::vector<base::NameId>> OptionsOf(const ir::Module& module, ir::StmtId stmt) const;
   bool IsStrictParser(ir::ModuleId module, ir::StmtId stmt) const;
   bool IsTakenFrom(ir::ModuleId module, ir::ModuleId from) const;
+  bool IsTakenThrough(ir::ModuleId module, FuncId function) const;
+  bool HandsOn(ir::ModuleId file, FuncId function) const;
   bool ImportFails(ir::ModuleId module, ir::ImportId import) const;
   bool UnpacksOtherNumber(ir::ModuleId module, const ir::Stmt& loop) const;
   bool UnpacksOtherResult(FuncId function, const ir::Stmt& stmt) const;

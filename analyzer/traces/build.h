@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/traces/analysis.h"
+#include "analyzer/traces/demands.h"
 #include "analyzer/traces/loop_ends.h"
 #include "analyzer/traces/module_mode.h"
 #include "analyzer/traces/trace.h"
@@ -46,7 +47,7 @@ struct State {
   MadeOnce made_once;
   ModuleModes modes;
   LoopEnds loop_ends;
-  uint32_t started_processes = 0;  // of each job that the program starts itself, all alike; 0: not known
+  JobSizes job_sizes;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   base::Watch* watch = nullptr;    // over the analysis; none: it goes on to its end

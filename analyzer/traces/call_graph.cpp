@@ -287,6 +287,10 @@ ObjectCall CallOf(const binding::Program& program, const knowledge::Knowledge& k
     if (!known || !call) return {};
     return {.entry = knowledge.FindMember(known, call), .function = {}};
   }
+  if (value.kind == ValueKind::Class) {
+    const base::NameId init = program.names->Find("__init__");
+    return {.entry = {}, .function = init ? program.FindMethod(value.class_id(), init) : FuncId::None()};
+  }
   if (value.kind != ValueKind::Instance) return {};
   const binding::ClassId class_id = value.class_id();
   for (const base::NameId name : {call, program.names->Find("forward")}) {

@@ -18,7 +18,7 @@ struct CallGraph {
 CallGraph MakeCallGraph(const binding::Program& program, const knowledge::Knowledge& knowledge,
                         const variation::Facts& facts);
 
-// What calling an object runs: an operation of the knowledge base, or a method of the project. Both none if nothing is known.
+// What calling an object, or a class, runs: an operation of the knowledge base, or a method of the project. Both none if nothing is known.
 struct ObjectCall {
   knowledge::EntryId entry;
   variation::FuncId function;

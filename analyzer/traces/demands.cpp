@@ -52,24 +52,54 @@ bool MakesDemand(const binding::Program& program, const variation::Facts& facts,
   return demands;
 }
 
-uint32_t StartedProcesses(const knowledge::Knowledge& knowledge, const variation::Facts& facts) {
-  uint32_t started = 0;
-  for (const variation::FunctionFacts& function : facts.functions) {
-    for (const auto& [expr, call] : function.calls) {
-      if (call.kind != variation::CallKind::Known) continue;
-      const knowledge::Entry& entry = knowledge[call.entry];
-      for (const knowledge::RoleOf& role : entry.roles) {
-        if (role.role == knowledge::Role::StartProcesses) return 0;
-        if (role.role != knowledge::Role::ProcessCount) continue;
-        const auto place = static_cast<size_t>(std::ranges::find(entry.params, role.param) - entry.params.begin());
-        const ValueId number = place < call.arg_count ? facts.args(call)[place] : ValueId::None();
-        const uint32_t count = number ? facts.values_store[number].count().value_or(0) : 0;
-        if (count == 0 || (started != 0 && started != count)) return 0;
-        started = count;
-      }
+JobSizes::JobSizes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
+    : neighbourhood_(program) {
+  for (uint32_t i = 0; i < program.funcs.size(); ++i) {
+    const binding::FuncId func{i};
+    for (const auto& [expr, call] : facts.functions[func].calls) {
+      if (call.kind == variation::CallKind::Known) Note(program.funcs[func].module, knowledge, facts, call);
     }
   }
+  any_by_local_rank_ = std::ranges::any_of(inits_, &Init::is_by_local_rank);
+}
+
+void JobSizes::Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const variation::CallFact& call) {
+  const knowledge::Entry& entry = knowledge[call.entry];
+  const auto passed = [&](base::NameId param) {
+    const auto place = static_cast<size_t>(std::ranges::find(entry.params, param) - entry.params.begin());
+    return place < call.arg_count ? facts.args(call)[place] : ValueId::None();
+  };
+  for (const knowledge::RoleOf& role : entry.roles) {
+    if (role.role == knowledge::Role::StartProcesses) starts_.push_back({module});
+    if (role.role != knowledge::Role::ProcessCount) continue;
+    const ValueId number = passed(role.param);
+    starts_.push_back({module, number ? facts.values_store[number].count().value_or(0) : 0});
+  }
+  if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
+  const auto is_rank = [&](base::NameId param) { return knowledge.names().View(param) == "rank"; };
+  const auto param = std::ranges::find_if(entry.params, is_rank);
+  const ValueId rank = param == entry.params.end() ? ValueId::None() : passed(*param);
+  inits_.push_back({module, rank && variation::IsCoordinate(facts.values_store[rank], knowledge::Coordinate::LocalRank)});
+}
+
+uint32_t JobSizes::StartedWith(ir::ModuleId module) const {
+  if (starts_.empty()) return 0;
+  const std::vector<ir::ModuleId> program = neighbourhood_.Of(module);
+  uint32_t started = 0;
+  for (const Start& start : starts_) {
+    if (std::ranges::count(program, start.module) == 0) continue;
+    if (start.count == 0 || (started != 0 && started != start.count)) return 0;
+    started = start.count;
+  }
   return started;
+}
+
+bool JobSizes::IsOnOneNode(ir::ModuleId module) const {
+  if (!any_by_local_rank_) return false;
+  const std::vector<ir::ModuleId> program = neighbourhood_.Of(module);
+  const auto is_of_program = [&](const Init& init) { return std::ranges::count(program, init.module) > 0; };
+  const auto is_other = [&](const Init& init) { return !init.is_by_local_rank && is_of_program(init); };
+  return std::ranges::any_of(inits_, is_of_program) && std::ranges::none_of(inits_, is_other);
 }
 
 }  // namespace allranks::traces

@@ -2,6 +2,9 @@
 // does nothing else still says on which jobs its callers go on.
 #pragma once
 
+#include <vector>
+
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/variation/facts.h"
 
 namespace allranks::traces {
@@ -12,7 +15,32 @@ bool AsksForSizePassed(const variation::Facts& facts, variation::ValueId conditi
 // Whether `func` itself ends where such a condition does not hold.
 bool MakesDemand(const binding::Program& program, const variation::Facts& facts, binding::FuncId func);
 
-// How many processes each job has that the program starts itself, `mp.spawn(worker, nprocs=4)`; 0: that is not known, or not one number.
-uint32_t StartedProcesses(const knowledge::Knowledge& knowledge, const variation::Facts& facts);
+// What the programs with a file say of the jobs that they make.
+class JobSizes {
+ public:
+  JobSizes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts);
+
+  // How many processes each job has that they start themselves, `mp.spawn(worker, nprocs=4)`; 0: that is not known, or not one number.
+  uint32_t StartedWith(ir::ModuleId module) const;
+  // Whether all jobs are of one node, as the local rank is taken for the rank in the job (`init_process_group(rank=local_rank)`): a second node
+  // would come with the same ranks.
+  bool IsOnOneNode(ir::ModuleId module) const;
+
+ private:
+  struct Start {
+    ir::ModuleId module;
+    uint32_t count = 0;  // 0: not known
+  };
+  struct Init {
+    ir::ModuleId module;
+    bool is_by_local_rank = false;
+  };
+  void Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const variation::CallFact& call);
+
+  const binding::Neighbourhood neighbourhood_;
+  std::vector<Start> starts_;
+  std::vector<Init> inits_;
+  bool any_by_local_rank_ = false;
+};
 
 }  // namespace allranks::traces

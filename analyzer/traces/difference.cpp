@@ -51,12 +51,17 @@ class Describer {
     place.span = site.span;
     place.entry = traces_.operation(id).entry;
     place.group = GroupOf(traces_.operation(id).group);
-    std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.node);
-    const std::vector<TraceId> below = PathTo(traces_, evidence_.node ? evidence_.node : evidence_.root, id);
-    if (below.empty()) path = PathTo(traces_, evidence_.root, id);
-    path.insert(path.end(), below.begin(), below.end());
-    place.call_chain = CallSpans(path);
+    place.call_chain = CallSpans(WayTo(id));
     return place;
+  }
+
+  // By way of what separates the ranks, where that leads there: the same call may stand elsewhere as well.
+  std::vector<TraceId> WayTo(TraceId id) const {
+    const std::vector<TraceId> below = PathTo(traces_, evidence_.node, id);
+    if (below.empty()) return PathTo(traces_, evidence_.root, id);
+    std::vector<TraceId> way = PathTo(traces_, evidence_.root, evidence_.node);
+    way.insert(way.end(), below.begin(), below.end());
+    return way;
   }
 
   OpGroup GroupOf(ValueId group) const {
@@ -339,7 +344,7 @@ class Describer {
 
   // `if not is_initialized(): init_process_group(world_size=1)`: what comes next mostly runs in that one process.
   bool IsOfOwnJob() const {
-    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    const std::vector<TraceId> path = WayTo(evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       const SiteId site = traces_[id].site;
       return site && state_.sets_up_own_job.contains(traces_.site(site).function.index);
@@ -362,7 +367,7 @@ class Describer {
       if (id != evidence_.node && Contains(traces_, id, evidence_.node)) return false;
       return !value || is_unknown(value);
     };
-    return std::ranges::any_of(PathTo(traces_, evidence_.root, evidence_.culprit), is_open) ||
+    return std::ranges::any_of(WayTo(evidence_.culprit), is_open) ||
            std::ranges::any_of(PathTo(traces_, evidence_.node, evidence_.exit), is_open);
   }
 
@@ -399,7 +404,7 @@ class Describer {
       return op && traces::IsOfSomeObject(state_.values, traces_.operation(op).group);
     };
     if (keeps_group(evidence_.culprit) || keeps_group(evidence_.victim)) return true;
-    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    const std::vector<TraceId> path = WayTo(evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       return traces_[id].kind == TraceKind::Choice && HangsOnObject(state_.values, traces_[id].value);
     });
@@ -409,7 +414,7 @@ class Describer {
   // known; or the rank that holds the tensor sends it, and all others hold that rank's number.
   bool IsOfSomeClass(const Difference& result) const {
     if (evidence_.issuing == Issuing::Always && result.detail != Detail::Root) return false;
-    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    const std::vector<TraceId> path = WayTo(evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       return traces_[id].kind == TraceKind::Choice && AsksForClass(state_.values, traces_[id].value);
     });
@@ -419,7 +424,7 @@ class Describer {
   bool IsMadeOnce(const Difference& result) const {
     if (OperationOf(result.culprit).op_class != knowledge::OpClass::GroupCreate) return false;
     if (evidence_.culprit && traces_.entry(evidence_.culprit).operation.is_kept) return true;
-    const std::vector<TraceId> path = PathTo(traces_, evidence_.root, evidence_.culprit);
+    const std::vector<TraceId> path = WayTo(evidence_.culprit);
     return std::ranges::any_of(path, [&](TraceId id) {
       const Trace& node = traces_[id];
       return id != evidence_.node && node.kind == TraceKind::Choice && IsPresenceTest(state_.values, node.value);

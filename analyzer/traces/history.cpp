@@ -35,7 +35,7 @@ struct Memory {
   Shared<std::map<ValueId, ValueId>> made;
   Shared<ModeMemory> modes;
   bool reachable = true;
-  bool has_left = false;
+  ValueId left;  // the condition under which this process has left the job; none: it has not
 };
 
 // A way out of a loop or call, and the condition under which it is taken.
@@ -51,7 +51,7 @@ class HistoryWalk {
 
   TraceId Run(TraceId id, Memory& memory) {
     const Trace trace = traces_[id];
-    const bool says_nothing = (trace.flags & (kKeeps | kLeavesMask)) == 0 && !memory.has_left;
+    const bool says_nothing = (trace.flags & (kKeeps | kLeavesMask)) == 0 && !memory.left;
     if (!memory.reachable || says_nothing || ++steps_ > kMostNodes) return Note(id, id);
     const TraceId result = Node(id, trace, memory);
     return Note(result, id);
@@ -99,9 +99,9 @@ class HistoryWalk {
   // Where the job is left nothing communicates until it is joined again: a library does without, or raises on each rank.
   TraceId Operation(TraceId id, Memory& memory) const {
     const knowledge::OpClass op_class = traces_.entry(id).operation.op_class;
-    if (op_class == knowledge::OpClass::Init) memory.has_left = false;
-    const TraceId result = memory.has_left ? traces_.Empty() : id;
-    if (op_class == knowledge::OpClass::Destroy && !traces_.operation(id).group) memory.has_left = true;
+    if (op_class == knowledge::OpClass::Init) memory.left = ValueId::None();
+    const TraceId result = memory.left ? traces_.Choice(traces_[id].site, values_.Not(memory.left), id, traces_.Empty(), false) : id;
+    if (op_class == knowledge::OpClass::Destroy && !traces_.operation(id).group) memory.left = values_.True();
     return result;
   }
 
@@ -192,7 +192,7 @@ class HistoryWalk {
     if (!then_memory.reachable) return else_memory;
     if (!else_memory.reachable) return then_memory;
     Memory joined = then_memory;
-    joined.has_left = then_memory.has_left && else_memory.has_left;
+    joined.left = LeftIn(condition, then_memory.left, else_memory.left);
     if (!then_memory.made.IsOneWith(else_memory.made)) {
       for (const auto& [made, known] : *then_memory.made) JoinMade(made, Either(condition, known, Known(else_memory, made)), joined);
       for (const auto& [made, known] : *else_memory.made) {
@@ -201,6 +201,14 @@ class HistoryWalk {
     }
     if (!then_memory.modes.IsOneWith(else_memory.modes)) joined.modes.Change() = JoinedModes(condition, *then_memory.modes, *else_memory.modes);
     return joined;
+  }
+
+  // `if is_distributed: destroy_process_group()`. Of ranks that part there, only what all of them did counts.
+  ValueId LeftIn(ValueId condition, ValueId in_then, ValueId in_else) {
+    if (in_then == in_else) return in_then;
+    if (!condition || !values_.axes(condition).empty()) return ValueId::None();
+    const ValueId left = Either(condition, in_then ? in_then : values_.False(), in_else ? in_else : values_.False());
+    return left == values_.False() ? ValueId::None() : left;
   }
 
   // Most things are known alike on both sides: of those nothing is copied.
@@ -255,7 +263,7 @@ class HistoryWalk {
     out_of_loop_ = std::move(outer);
     // A loop that no path leaves by its end, or not at all.
     if (!memory.reachable) memory = before;
-    memory.has_left = memory.has_left && before.has_left;
+    if (memory.left) memory.left = before.left;
     return traces_.Rebuild(id, trace.value, {&walked, 1}, false);
   }
 

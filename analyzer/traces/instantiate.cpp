@@ -129,12 +129,14 @@ TraceId CallPartial(State& state, SiteId site, std::span<const ValueId> parts, s
   return CallTrace(state, site, function, parts[0], bound);
 }
 
-// `model(x)`: what calling an object runs.
+// `model(x)`: what calling an object runs; of a class, what makes one.
 TraceId CallObject(State& state, SiteId site, ValueId object, std::vector<ValueId> args) {
   const ObjectCall call = CallOf(state.program, state.knowledge, state.values, object);
   if (call.entry) return KnownOperation(state, site, call.entry, object, args);
   if (!call.function) return CouldIssue(state, site, args) ? state.traces.Opaque(site, object) : state.traces.Empty();
-  return CallTrace(state, site, call.function, {}, BindPositional(state, call.function, object, args));
+  const variation::Value value = state.values[object];
+  const ValueId self = value.kind == ValueKind::Class ? state.values.Make(variation::Value::Instance(value.class_id()), {}) : object;
+  return CallTrace(state, site, call.function, {}, BindPositional(state, call.function, self, args));
 }
 
 }  // namespace
@@ -163,6 +165,7 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
     }
     case ValueKind::Param:
       return state.traces.Call(site, callee, args);
+    case ValueKind::Class:
     case ValueKind::Object:
     case ValueKind::Instance:
       return CallObject(state, site, callee, std::move(args));

@@ -101,6 +101,9 @@ knowledge::EntryId ClassMembers::Known(ValueId object, NameId attr) const {
       const knowledge::ClassId class_id = tables_.knowledge.FindClass(communicator ? communicator : tables_.process_group_class);
       return class_id ? tables_.knowledge.FindMember(class_id, attr) : knowledge::EntryId::None();
     }
+    case ValueKind::Binary:
+      // `folder / name`: what a path is joined with is a path again.
+      return value.is_binary(ir::BinaryOp::Div) ? Known(store_.OperandsOf(object).left, attr) : knowledge::EntryId::None();
     case ValueKind::Instance:
       return KnownOfBases(value.class_id(), attr);
     default:

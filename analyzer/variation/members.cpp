@@ -54,6 +54,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       return MemberOfInstance(site, known, object, attr);
     case ValueKind::Object:
     case ValueKind::Group:
+    case ValueKind::Binary:
       if (const knowledge::EntryId entry = members_.Known(known, attr)) {
         // A parameter is what each caller hands in, whatever it is as a rule.
         return MemberOfKnown(site, store_[object].kind == ValueKind::Param ? object : known, entry);

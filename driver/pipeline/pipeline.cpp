@@ -22,6 +22,7 @@
 #include "analyzer/objects/share_results.h"
 #include "analyzer/objects/sure_failures.h"
 #include "analyzer/objects/unpassed_arguments.h"
+#include "analyzer/objects/unused_files.h"
 #include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/cache_key.h"
@@ -232,21 +233,30 @@ class FindingPlaces {
   std::unordered_map<uint32_t, ir::ModuleId> module_of_;
 };
 
+// What is known of places, whatever the rule.
+struct PlaceFacts {
+  objects::NeverReached never;
+  objects::UnpassedArguments unpassed;
+  objects::SureFailures failures;
+  objects::PartModules parts;
+  objects::UnusedFiles unused;
+};
+
 // What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one, as is what stands
-// behind a statement that fails as it is written, and what a trainer would do with a part of its module.
-void JudgePlaces(const objects::NeverReached& never, const objects::UnpassedArguments& unpassed, const objects::SureFailures& failures,
-                 const objects::PartModules& parts, const binding::Program& program, std::vector<Finding>& findings) {
+// behind a statement that fails as it is written, in a file that no program uses, and what a trainer would do with a part of its module.
+void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::vector<Finding>& findings) {
   const FindingPlaces places(program);
   std::erase_if(findings, [&](const Finding& finding) {
-    return places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return never.IsAt(module, position); });
+    return places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return facts.never.IsAt(module, position); });
   });
   for (Finding& finding : findings) {
-    const bool are_needed = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return unpassed.AreNeededAt(module, position); });
-    if (are_needed) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ArgumentPassed));
-    const bool fails_first = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return failures.AreBefore(module, position); });
-    if (fails_first) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::RunsToHere));
-    const bool is_of_part = places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return parts.HaveHookAt(module, position); });
-    if (is_of_part) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::ClassUnknown));
+    const auto assume_where = [&](findings::Assumption assumption, const auto& question) {
+      if (places.AnyIs(finding, question)) findings::Assume(finding, findings::Assumptions::Of(assumption));
+    };
+    assume_where(findings::Assumption::ArgumentPassed, [&](ir::ModuleId module, uint32_t position) { return facts.unpassed.AreNeededAt(module, position); });
+    assume_where(findings::Assumption::RunsToHere, [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position); });
+    assume_where(findings::Assumption::ClassUnknown, [&](ir::ModuleId module, uint32_t position) { return facts.parts.HaveHookAt(module, position); });
+    assume_where(findings::Assumption::ImporterUnknown, [&](ir::ModuleId module, uint32_t) { return facts.unused.Has(module); });
   }
 }
 
@@ -281,8 +291,12 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
-  JudgePlaces({a.program, a.facts, index, *made.reach, values, *made.options, others}, {a.program, a.facts, index, *made.reach},
-              {a.program, *a.knowledge, a.facts, index, others}, {a.program, *a.knowledge, index, others}, a.program, findings);
+  const PlaceFacts facts{.never = {a.program, a.facts, index, *made.reach, values, *made.options, others},
+                         .unpassed = {a.program, a.facts, index, *made.reach},
+                         .failures = {a.program, *a.knowledge, a.facts, index, others},
+                         .parts = {a.program, *a.knowledge, index, others},
+                         .unused = {a.program, index, made.launch->lines(), others}};
+  JudgePlaces(facts, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;

@@ -7,6 +7,7 @@
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/known_tests.h"
+#include "analyzer/objects/local_flow.h"
 #include "analyzer/objects/settings.h"
 #include "analyzer/variation/field_stores.h"
 #include "rules/finding_parts.h"
@@ -122,6 +123,44 @@ class Epochs {
       const ir::ExprId seed = context_.index.ArgExpr(made, "seed");
       return seed && IsOfProgram(program, context_.program.funcs[made.function].module) &&
              context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && ChangesByRound({made.function, seed});
+    });
+  }
+
+  // What counts the rounds goes into the data that the sampler deals out, or to the function that makes both: each round may be over other data.
+  bool IsOfDataOfRound(ValueId sampler, ir::ModuleId program, const Site& epochs) {
+    return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
+      const ir::ExprId data = context_.index.ArgExpr(made, "dataset");
+      return data && IsOfProgram(program, context_.program.funcs[made.function].module) &&
+             context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && IsMadeOfRound({made.function, data}, epochs);
+    });
+  }
+
+  bool IsMadeOfRound(const Site& site, const Site& epochs, int depth = 0) const {
+    constexpr int kLongestWay = 4;
+    if (site.function == epochs.function) return FlowsIntoFromHead(site, epochs);
+    if (depth == kLongestWay) return false;
+    return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
+      const ir::Module& module = context_.program.module_of(caller.function);
+      const ir::Expr& call = module[caller.expr];
+      for (uint32_t i = 0; call.kind == ir::ExprKind::Call && i < ir::ArgCount(module, call); ++i) {
+        if (IsMadeOfRound({caller.function, ir::ArgAt(module, call, i).value}, epochs, depth + 1)) return true;
+      }
+      return false;
+    });
+  }
+
+  // `for epoch in range(epochs): data = stage_of(epoch)`
+  bool FlowsIntoFromHead(const Site& site, const Site& epochs) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
+    const auto loop = std::ranges::find_if(loops, [&](ir::StmtId each) { return HeadExpr(epochs.function, each) == epochs.expr; });
+    if (loop == loops.end()) return false;
+    const objects::FlowInto flow(context_.program, context_.index, site.function, site.expr);
+    std::vector<base::NameId> counters;
+    ir::ForEachBinding(module, module[*loop], [&](const ir::Binding& binding) { counters.push_back(binding.name); });
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Name), [&](ir::ExprId name) {
+      return flow.Holds(name) && std::ranges::count(counters, ir::NameOf(module[name])) > 0;
     });
   }
 
@@ -309,7 +348,7 @@ class Epochs {
     if (const std::optional<Site> late = ToldTooLate(loop, module)) return ReportLate(loop, *late);
     if (Contains(told_, loop.loader, module) || Contains(lost_, loop.loader, module)) return;
     if (IsPreparedElsewhere(loop) || IsOfEvaluation(loop, module)) return;
-    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module);
+    const std::optional<ValueId> sampler = ForgottenSampler(loop.loader, module, *epochs);
     if (!sampler || SomebodyElseMayTell(loop, *sampler, module) || !IsInTraining(loop) || !MayDealOut(loop)) return;
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
@@ -578,12 +617,14 @@ class Epochs {
   }
 
   // The sampler that shuffles and that nobody tells the epoch.
-  std::optional<ValueId> ForgottenSampler(ValueId loader, ir::ModuleId module) {
+  std::optional<ValueId> ForgottenSampler(ValueId loader, ir::ModuleId module, const Site& epochs) {
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
       if (Contains(told_, sampler, module) || IsMadeElsewhere(sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
-      if (Shuffles(sampler, module)) return IsSeededAnew(sampler, module) ? std::nullopt : std::optional(sampler);
+      if (!Shuffles(sampler, module)) continue;
+      const bool is_other_order = IsSeededAnew(sampler, module) || IsOfDataOfRound(sampler, module, epochs);
+      return is_other_order ? std::nullopt : std::optional(sampler);
     }
     return std::nullopt;
   }
@@ -694,7 +735,9 @@ class Epochs {
     const std::string_view rounds = loop.is_endless    ? "comes round to its first batch again"
                                     : loop.begins_anew ? "begins anew when all batches are used up"
                                                        : "each iteration of this loop is an epoch";
-    AddLabel(finding, SpanOf(context_, epochs), LabelRole::Note, {rounds, {}});
+    // Who does not come by there does not come here.
+    const LabelRole role = epochs.function == loop.place().function ? LabelRole::Note : LabelRole::Call;
+    AddLabel(finding, SpanOf(context_, epochs), role, {rounds, {}});
     if (const std::optional<Site> made = MadeNear(loop, sampler)) AddLabel(finding, SpanOf(context_, *made), LabelRole::Why, {"this sampler seeds its shuffle with the epoch", {}});
     finding.help = {loop.is_endless ? "`itertools.cycle` repeats what it has seen: go over the loader anew each epoch, after `set_epoch(epoch)`"
                                     : "call `set_epoch(epoch)` on the sampler before each epoch",
@@ -880,6 +923,8 @@ for epoch in range(epochs):
   beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
   the loop gets where it does not train (`loader = train if training else valid`).
 * The batches are read into a list once, before the epochs: `batches = list(loader)`.
+* Each round makes a sampler over data of its own: the number of the round goes into the data set, or to
+  the function that makes both.
 * All commands, or the settings of the program, ask for one epoch (then it is *possible*).
 * The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:

@@ -72,7 +72,6 @@ class Settings {
   }
 
   bool Costs(ir::ModuleId module, const launch::VariableEntry& variable) const {
-    if (variable.only_if == "several nodes") return context_.launch.IsOnSeveralNodes(module) && variable.unless.empty();
     if (variable.only_if == "several processes") return context_.launch.RanksFor(module) != 1;
     return variable.only_if.empty();
   }

@@ -17,10 +17,11 @@ constexpr std::string_view kAR906 = "AR906";
 
 // How sure it is that the setting costs this job anything; nothing: it does not.
 std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& variable) {
-  if (variable.only_if == "several nodes") {
-    const Said nodes = NodesOf(job);
-    if (!nodes.value) return Confidence::Possible;
-    return *nodes.value > 1 ? std::optional(Confidence::Likely) : std::nullopt;
+  // Whether the nodes have another way to talk to one another nothing says: of those that were read, most have none.
+  if (variable.only_if == "several nodes") return NodesOf(job).value == 1 ? std::nullopt : std::optional(Confidence::Possible);
+  if (variable.only_if == "no direct copies") {
+    const launch::Setting* direct = job.Env("NCCL_P2P_DISABLE");
+    if (direct == nullptr || direct->value.text() != "1") return std::nullopt;
   }
   if (variable.only_if == "each call is traced") {
     const launch::Setting* parts = job.Env("NCCL_DEBUG_SUBSYS");
@@ -28,7 +29,8 @@ std::optional<Confidence> Costs(const Job& job, const launch::VariableEntry& var
     if (!has_calls) return std::nullopt;
   }
   const Said processes = ProcessesPerNode(job);
-  if (variable.only_if == "several processes" && processes.value == 1) return std::nullopt;
+  const bool is_between_ranks = variable.only_if == "several processes" || variable.only_if == "no direct copies";
+  if (is_between_ranks && processes.value == 1) return std::nullopt;
   // One process on one node: somebody looks for an error.
   const bool is_one = processes.value == 1 && NodesOf(job).value == 1;
   return is_one ? std::nullopt : std::optional(Confidence::Likely);
@@ -176,8 +178,9 @@ torchrun --nproc_per_node=8 train.py
 * A page that says what to type before a command: `CUDA_LAUNCH_BLOCKING=1 python train.py` is how one debugs.
   A page that speaks of the variable elsewhere than in what starts jobs, and so tells what it is for.
 * A file that runs something under a debugger (`cuda-gdb`, `compute-sanitizer`).
-* `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. Where the number of nodes is not
-  known, it is *possible*.
+* `NCCL_IB_DISABLE` in a job of one node, where it changes nothing. In others it is *possible*: nothing says
+  whether the nodes have InfiniBand or RoCE.
+* `NCCL_SHM_DISABLE` unless `NCCL_P2P_DISABLE` is set as well: GPUs that copy directly need no shared memory.
 * `NCCL_IB_DISABLE` beside the variables of another network, such as that of AWS (`FI_PROVIDER`).
 * Variables of NCCL for a program whose process groups all use another backend.
 * `NCCL_DEBUG=INFO`, which costs nothing after the start, and `TRACE` without

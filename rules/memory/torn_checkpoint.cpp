@@ -190,13 +190,16 @@ class Checkpoints {
     });
   }
 
-  // The same is written whenever this is, to a file or folder of its own each time: the one of the round before stays whole.
+  // The same is written whenever this is, to another file, or to one of its own each time: that of this round or of the one before stays whole.
   bool IsSavedElsewhere(const FileUse& write) const {
     return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
-      const Site here = write.site();
-      const Site there = other.site();
-      if (other.act != FileAct::Write || here.function != there.function || here == there || !other.path.Changes() || !IsOneContent(write, other)) return false;
-      return IsDoneWith(there, here);
+      const bool is_another = other.act == FileAct::Write && (other.path.Changes() || (other.path.Name().HasText() && !objects::IsOneName(other.path, write.path)));
+      if (!is_another || (!IsOneContent(write, other) && !IsPartOf(write, other))) return false;
+      return std::ranges::any_of(write.way, [&](const Site& here) {
+        return std::ranges::any_of(other.way, [&](const Site& there) {
+          return here.function == there.function && !(here == there) && IsDoneWith(there, here);
+        });
+      });
     });
   }
 
@@ -207,6 +210,20 @@ class Checkpoints {
       if (a.call->entry->params[i] != a.param && a.call->args[i] != b.call->args[i]) return false;
     }
     return true;
+  }
+
+  // `torch.save(model.state_dict(), best)` beside `torch.save({"model": model.state_dict(), "epoch": epoch}, last)`
+  bool IsPartOf(const FileUse& part, const FileUse& whole) const {
+    const auto is_in = [&](variation::ValueId state, variation::ValueId record) {
+      return context_.values[record].kind == variation::ValueKind::Dict && std::ranges::count(context_.facts.values_store.Kids(record), state) > 0;
+    };
+    return std::ranges::any_of(part.call->args, [&](variation::ValueId arg) {
+      const variation::ValueId state = arg ? Passed(arg, part.frame) : arg;
+      return state && IsState(state) && std::ranges::any_of(whole.call->args, [&](variation::ValueId other) {
+        const variation::ValueId record = other ? Passed(other, whole.frame) : other;
+        return record && is_in(state, record);
+      });
+    });
   }
 
   // Every condition of the first holds where the other is done.
@@ -417,7 +434,7 @@ class Checkpoints {
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_same_each_time ? "the previous checkpoint is lost as soon as this starts to write" : "after a crash, half a file is the newest checkpoint", {}});
     if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Call, {"written here", {}});
-    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Note, {"the job can resume from it here", {}});
+    AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Call, {"the job can resume from it here", {}});
     finding.help = {"save under a temporary name in the same folder, then move it into place with `os.replace`", {}};
     sink_.push_back(std::move(finding));
   }
@@ -509,7 +526,8 @@ os.replace("last.pt.tmp", "last.pt")
   moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
-* The same is written whenever this is, under a name or in a folder of its own each time.
+* The same is written whenever this is, under another name or in a folder of its own each time, as the best
+  model is beside the last one: then one of both is always whole.
 * The file is read behind the loop, in a branch that only evaluates, or in another script: it is a
   result, not a checkpoint to go on from.
 
