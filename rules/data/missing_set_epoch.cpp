@@ -126,7 +126,7 @@ class Epochs {
     });
   }
 
-  // What counts the rounds goes into the data that the sampler deals out, or to the function that makes both: each round may be over other data.
+  // What counts the rounds goes into the data that the sampler deals out: each round may be over other data.
   bool IsOfDataOfRound(ValueId sampler, ir::ModuleId program, const Site& epochs) {
     return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
       const ir::ExprId data = context_.index.ArgExpr(made, "dataset");
@@ -138,15 +138,42 @@ class Epochs {
   bool IsMadeOfRound(const Site& site, const Site& epochs, int depth = 0) const {
     constexpr int kLongestWay = 4;
     if (site.function == epochs.function) return FlowsIntoFromHead(site, epochs);
-    if (depth == kLongestWay) return false;
-    return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
-      const ir::Module& module = context_.program.module_of(caller.function);
-      const ir::Expr& call = module[caller.expr];
-      for (uint32_t i = 0; call.kind == ir::ExprKind::Call && i < ir::ArgCount(module, call); ++i) {
-        if (IsMadeOfRound({caller.function, ir::ArgAt(module, call, i).value}, epochs, depth + 1)) return true;
+    const auto& params = context_.program.function(site.function).params;
+    return depth < kLongestWay && std::ranges::any_of(params, [&](const ir::Param& param) {
+      if (!GoesInto(site, param.name)) return false;
+      return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
+        const ir::ExprId passed = PassedFor(caller, site.function, param.name);
+        return passed && IsMadeOfRound({caller.function, passed}, epochs, depth + 1);
+      });
+    });
+  }
+
+  // A variable is part of what an expression is made of, or a method of such a part is given it: `days.turn_to(day)`.
+  bool GoesInto(const Site& site, base::NameId variable) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const objects::FlowInto flow(context_.program, context_.index, site.function, site.expr);
+    std::vector<base::NameId> parts;
+    for (const ir::ExprId name : context_.index.ExprsOf(module_id, ir::ExprKind::Name)) {
+      if (flow.Holds(name)) parts.push_back(ir::NameOf(module[name]));
+    }
+    const auto is_part = [&](base::NameId name) { return std::ranges::count(parts, name) > 0; };
+    return is_part(variable) || std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
+      if (FunctionAround(context_, module_id, call) != site.function || !is_part(RootOf(module, ir::CalleeOf(module[call])))) return false;
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
+        const ir::Expr& arg = module[ir::ArgAt(module, module[call], i).value];
+        if (arg.kind == ir::ExprKind::Name && ir::NameOf(arg) == variable) return true;
       }
       return false;
     });
+  }
+
+  // `days` of `days.calendar.turn_to`; none of a function.
+  static base::NameId RootOf(const ir::Module& module, ir::ExprId callee) {
+    if (module[callee].kind != ir::ExprKind::Attribute) return base::NameId::None();
+    ir::ExprId at = callee;
+    while (module[at].kind == ir::ExprKind::Attribute) at = ir::ObjectOf(module[at]);
+    return module[at].kind == ir::ExprKind::Name ? ir::NameOf(module[at]) : base::NameId::None();
   }
 
   // `for epoch in range(epochs): data = stage_of(epoch)`
@@ -182,22 +209,27 @@ class Epochs {
       ir::ForEachBlock(module, module[loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
       if (is_bound) return true;
     }
-    const auto& params = context_.program.function(site.function).params;
-    const auto param = std::ranges::find(params, name, &ir::Param::name);
-    if (param == params.end() || depth == kLongestWay) return false;
-    const size_t own = binding::HasReceiver(context_.program, site.function) ? 1 : 0;
-    const size_t place = static_cast<size_t>(param - params.begin());
+    if (depth == kLongestWay) return false;
     return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
-      const ir::Module& calling = context_.program.module_of(caller.function);
-      const ir::Expr& call = calling[caller.expr];
-      if (call.kind != ir::ExprKind::Call) return false;
-      for (uint32_t i = 0; i < ir::ArgCount(calling, call); ++i) {
-        const ir::Arg arg = ir::ArgAt(calling, call, i);
-        const bool is_it = arg.keyword ? arg.keyword == name : i + own == place;
-        if (is_it && ChangesByRound({caller.function, arg.value}, depth + 1)) return true;
-      }
-      return false;
+      const ir::ExprId passed = PassedFor(caller, site.function, name);
+      return passed && ChangesByRound({caller.function, passed}, depth + 1);
     });
+  }
+
+  // What a call hands over for a parameter; none of another name.
+  ir::ExprId PassedFor(const Site& caller, FuncId function, base::NameId name) const {
+    const auto& params = context_.program.function(function).params;
+    const auto param = std::ranges::find(params, name, &ir::Param::name);
+    const ir::Module& module = context_.program.module_of(caller.function);
+    const ir::Expr& call = module[caller.expr];
+    if (param == params.end() || call.kind != ir::ExprKind::Call) return ir::ExprId::None();
+    const size_t own = binding::HasReceiver(context_.program, function) ? 1 : 0;
+    const size_t place = static_cast<size_t>(param - params.begin());
+    for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
+      const ir::Arg arg = ir::ArgAt(module, call, i);
+      if (arg.keyword ? arg.keyword == name : i + own == place) return arg.value;
+    }
+    return ir::ExprId::None();
   }
 
   void NoteCall(const Site& site, ValueId object) {
@@ -923,8 +955,8 @@ for epoch in range(epochs):
   beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
   the loop gets where it does not train (`loader = train if training else valid`).
 * The batches are read into a list once, before the epochs: `batches = list(loader)`.
-* Each round makes a sampler over data of its own: the number of the round goes into the data set, or to
-  the function that makes both.
+* Each round makes a sampler over data of its own: the number of the round goes into the data set, or into
+  a method of it.
 * All commands, or the settings of the program, ask for one epoch (then it is *possible*).
 * The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
