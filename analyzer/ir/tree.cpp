@@ -60,4 +60,14 @@ bool Tree::LeavesBehind(StmtId loop, StmtId stmt) const {
   return false;
 }
 
+bool Tree::RaisesBehind(StmtId stmt) const {
+  bool raises = false;
+  for (StmtId at = stmt; at; at = Parent(at)) {
+    if (module_[at].kind == StmtKind::Try) return false;
+    const auto block = module_.statements(BlockOf(at));
+    raises = raises || std::any_of(std::ranges::find(block, at), block.end(), [&](StmtId each) { return module_[each].kind == StmtKind::Raise; });
+  }
+  return raises;
+}
+
 }  // namespace allranks::ir

@@ -22,6 +22,8 @@ class Tree {
   bool Holds(StmtId outer, StmtId inner) const;
   // Whether a round of `loop` that has come past `stmt` is the last: a `break` or `return` stands behind it.
   bool LeavesBehind(StmtId loop, StmtId stmt) const;
+  // Whether whoever has come past `stmt` ends its function with an exception: a `raise` stands behind it, and no `try` around it.
+  bool RaisesBehind(StmtId stmt) const;
 
  private:
   void AddBlock(BlockId block, StmtId parent, FunctionId function);

@@ -94,11 +94,16 @@ class Checkpoints {
     return entry.Has(knowledge::Role::Write) || entry.Has(knowledge::Role::MoveTo);
   }
 
+  // In a round that others follow: what is saved before `raise` or `break` is written once.
   bool IsInTraining(std::span<const Site> sites) const {
-    return std::ranges::any_of(sites, [&](const Site& site) {
+    const auto raises = [&](const Site& site) { return context_.index.tree(context_.program.funcs[site.function].module).RaisesBehind(context_.index.StatementOf(site)); };
+    return std::ranges::none_of(sites, raises) && std::ranges::any_of(sites, [&](const Site& site) {
       const ir::ModuleId module = context_.program.funcs[site.function].module;
+      const ir::StmtId stmt = context_.index.StatementOf(site);
       const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
-      return std::ranges::any_of(loops, [&](ir::StmtId loop) { return context_.training.Trains(module, loop); });
+      return std::ranges::any_of(loops, [&](ir::StmtId loop) {
+        return context_.training.Trains(module, loop) && !context_.index.tree(module).LeavesBehind(loop, stmt);
+      });
     });
   }
 
@@ -197,7 +202,7 @@ class Checkpoints {
       if (!is_another || (!IsOneContent(write, other) && !IsPartOf(write, other))) return false;
       return std::ranges::any_of(write.way, [&](const Site& here) {
         return std::ranges::any_of(other.way, [&](const Site& there) {
-          return here.function == there.function && !(here == there) && IsDoneWith(there, here);
+          return here.function == there.function && !(here == there) && IsInRoundsOf(here, there) && IsDoneWith(there, here);
         });
       });
     });
@@ -224,6 +229,12 @@ class Checkpoints {
         return record && is_in(state, record);
       });
     });
+  }
+
+  // Whether each round that comes to `here` may come to `there`, too: what is saved behind a loop was not there in its rounds.
+  bool IsInRoundsOf(const Site& here, const Site& there) const {
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(there);
+    return std::ranges::all_of(context_.index.LoopsAround(here), [&](ir::StmtId loop) { return std::ranges::count(loops, loop) > 0; });
   }
 
   // Every condition of the first holds where the other is done.
@@ -528,6 +539,7 @@ os.replace("last.pt.tmp", "last.pt")
   the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
 * The same is written whenever this is, under another name or in a folder of its own each time, as the best
   model is beside the last one: then one of both is always whole.
+* A `raise` or `break` stands behind the call: it is made once.
 * The file is read behind the loop, in a branch that only evaluates, or in another script: it is a
   result, not a checkpoint to go on from.
 
