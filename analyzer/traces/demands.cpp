@@ -52,15 +52,15 @@ bool MakesDemand(const binding::Program& program, const variation::Facts& facts,
   return demands;
 }
 
-JobSizes::JobSizes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
-    : neighbourhood_(program) {
-  for (uint32_t i = 0; i < program.funcs.size(); ++i) {
+JobSizes::JobSizes(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts) {
+  for (uint32_t i = 0; i < facts.functions.size(); ++i) {
     const binding::FuncId func{i};
     for (const auto& [expr, call] : facts.functions[func].calls) {
       if (call.kind == variation::CallKind::Known) Note(program.funcs[func].module, knowledge, facts, call);
     }
   }
   any_by_local_rank_ = std::ranges::any_of(inits_, &Init::is_by_local_rank);
+  if (!starts_.empty() || any_by_local_rank_) neighbourhood_.emplace(program);
 }
 
 void JobSizes::Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const variation::CallFact& call) {
@@ -84,7 +84,7 @@ void JobSizes::Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, 
 
 uint32_t JobSizes::StartedWith(ir::ModuleId module) const {
   if (starts_.empty()) return 0;
-  const std::vector<ir::ModuleId> program = neighbourhood_.Of(module);
+  const std::vector<ir::ModuleId> program = neighbourhood_->Of(module);
   uint32_t started = 0;
   for (const Start& start : starts_) {
     if (std::ranges::count(program, start.module) == 0) continue;
@@ -96,7 +96,7 @@ uint32_t JobSizes::StartedWith(ir::ModuleId module) const {
 
 bool JobSizes::IsOnOneNode(ir::ModuleId module) const {
   if (!any_by_local_rank_) return false;
-  const std::vector<ir::ModuleId> program = neighbourhood_.Of(module);
+  const std::vector<ir::ModuleId> program = neighbourhood_->Of(module);
   const auto is_of_program = [&](const Init& init) { return std::ranges::count(program, init.module) > 0; };
   const auto is_other = [&](const Init& init) { return !init.is_by_local_rank && is_of_program(init); };
   return std::ranges::any_of(inits_, is_of_program) && std::ranges::none_of(inits_, is_other);

@@ -2,6 +2,7 @@
 // does nothing else still says on which jobs its callers go on.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analyzer/binding/neighbourhood.h"
@@ -37,7 +38,7 @@ class JobSizes {
   };
   void Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const variation::CallFact& call);
 
-  const binding::Neighbourhood neighbourhood_;
+  std::optional<binding::Neighbourhood> neighbourhood_;  // none where nobody asks for it
   std::vector<Start> starts_;
   std::vector<Init> inits_;
   bool any_by_local_rank_ = false;
