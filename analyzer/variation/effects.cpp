@@ -113,8 +113,10 @@ void FunctionEvaluator::ChangeSlot(uint32_t slot, ValueId value, ValueId when) {
   if (!when) env_.slots[slot] = value;
   else env_.slots[slot] = before ? store_.Select(when, value, before) : store_.WithAxes(value, store_.axes(when));
   for (const ir::Stmt* loop : loops_) {
-    std::vector<uint32_t>& assigned = assigned_in_[loop];
-    if (std::ranges::count(assigned, slot) == 0) assigned.push_back(slot);
+    LoopSlots& slots = slots_in_[loop];
+    for (std::vector<uint32_t>* each : {&slots.assigned, &slots.carried}) {
+      if (std::ranges::count(*each, slot) == 0) each->push_back(slot);
+    }
   }
 }
 

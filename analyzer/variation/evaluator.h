@@ -52,6 +52,7 @@
 #include "analyzer/variation/own_fields.h"
 #include "analyzer/variation/path.h"
 #include "analyzer/variation/returns.h"
+#include "analyzer/variation/rounds.h"
 #include "analyzer/variation/tables.h"
 #include "analyzer/variation/yields.h"
 
@@ -147,7 +148,7 @@ class FunctionEvaluator {
   std::vector<ValueId> StoredValues();
 
   // loops.cpp
-  const std::vector<uint32_t>& SlotsOf(const ir::Stmt& loop);
+  const LoopSlots& SlotsOf(const ir::Stmt& loop);
   void EvalLoop(const ir::Stmt& stmt);
   ValueId CounterOf(ir::ExprId iterable, ValueId element);
   bool IsCountedIn(std::span<const uint32_t> slots, std::span<const ValueId> carried, ValueId value) const;
@@ -343,7 +344,7 @@ class FunctionEvaluator {
   std::unordered_map<ValueId, ValueId> made_as_;  // of objects as they were at a call: as they were made
   std::vector<ValueId> trips_;          // numbers of rounds of the loops around
   std::vector<LoopVariable> going_through_;  // of the loops and comprehensions around
-  std::unordered_map<const ir::Stmt*, std::vector<uint32_t>> assigned_in_;  // by loop: slots that it assigns
+  std::unordered_map<const ir::Stmt*, LoopSlots> slots_in_;  // by loop
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
   bool is_captured_ = false;            // a function inside this one has been defined
   std::vector<RaisedHere> raised_here_;  // in the `try` at hand

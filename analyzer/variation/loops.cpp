@@ -11,24 +11,32 @@ namespace {
 // Of a loop; what variables hold where it is left by more than these is not told.
 constexpr size_t kMostBreaks = 4;
 
+// What is left open where it is a number: `rank = 0`, and in each round `if name in os.environ: rank = int(os.environ[name]); break`. A launcher
+// sees to it that some name is there.
+bool IsFlag(const ValueStore& store, ValueId value) {
+  return value && (store[value].kind == ValueKind::Bool || store[value].kind == ValueKind::None);
+}
+
 }  // namespace
 
-const std::vector<uint32_t>& FunctionEvaluator::SlotsOf(const ir::Stmt& loop) {
-  const auto known = assigned_in_.find(&loop);
-  if (known != assigned_in_.end()) return known->second;
-  return assigned_in_.emplace(&loop, AssignedIn(module_, scope_, loop)).first->second;
+const LoopSlots& FunctionEvaluator::SlotsOf(const ir::Stmt& loop) {
+  const auto known = slots_in_.find(&loop);
+  if (known != slots_in_.end()) return known->second;
+  return slots_in_.emplace(&loop, SlotsIn(module_, scope_, loop)).first->second;
 }
 
 void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   const bool is_for = stmt.kind == ir::StmtKind::For;
   const ir::ExprId head = is_for ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
-  const std::vector<uint32_t>& assigned = SlotsOf(stmt);
+  const LoopSlots& slots = SlotsOf(stmt);
+  const std::vector<uint32_t>& assigned = slots.assigned;
   const Axes outer_exit_axes = std::exchange(loop_exit_axes_, Axes{});
   const Axes outer_round_axes = std::exchange(round_exit_axes_, Axes{});
   std::vector<BrokenOff> breaks = std::exchange(broken_off_, {});
   const size_t outer_path = path_.BeginLoop();
   const ValueId iterable = is_for ? Eval(head) : ValueId::None();
   Env before = env_;
+  const auto is_carried = [&](uint32_t slot) { return std::ranges::count(slots.carried, slot) > 0 || !IsFlag(store_, before.slots[slot]); };
   // A loop inside another is evaluated in each round of that one. Axes only grow, so it starts with what it came to
   // before: else n loops in one another would take 2^n rounds.
   std::vector<Axes>& axes = axes_in_[&stmt];
@@ -42,11 +50,11 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
   for (int round = 0; round < kMostRounds; ++round) {
     env_ = before;
     broken_off_.clear();
-    const size_t known_assigned = assigned.size();
+    const size_t known_slots = assigned.size() + slots.carried.size();
     for (const uint32_t slot : assigned) {
       const ValueId initial = before.slots[slot];
       if (initial) axes[slot] = axes[slot] | store_.axes(initial);
-      if (!initial || IsObjectLike(store_[LookThrough(tables_, initial)].kind)) continue;
+      if (!initial || !is_carried(slot) || IsObjectLike(store_[LookThrough(tables_, initial)].kind)) continue;
       // What the caller passed goes on in it: `path = path + ".png"` in each attempt.
       const ValueId kids[] = {store_.Symbol(StmtSite(stmt), {}), initial};
       const bool is_passed = store_[initial].kind == ValueKind::Param;
@@ -84,7 +92,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
     }
     leaving = store_.axes(trips) | loop_exit_axes_ | round_exit_axes_;
     rounds = store_.Counted(tables_.NameSymbol("how often"), {&trips, 1}, loop_exit_axes_ | round_exit_axes_);
-    bool grew = ForgetStoredInRound(before.heap, env_.heap) || assigned.size() > known_assigned;
+    bool grew = ForgetStoredInRound(before.heap, env_.heap) || assigned.size() + slots.carried.size() > known_slots;
     for (const uint32_t slot : assigned) {
       const ValueId after = env_.slots[slot];
       // Ranks that are in one round have all come through the rounds before: what leaves the loop tells those behind it apart.
@@ -115,8 +123,7 @@ void FunctionEvaluator::EvalLoop(const ir::Stmt& stmt) {
       value = !is_new ? ValueId::None() : IsConstant(store_[value]) ? value : store_.WithAxes(value, leaving);
     }
     if (!is_assigned_anew) {
-      if (after) env_.slots[slot] = store_.WithAxes(after, behind);
-      else env_.slots[slot] = initial;
+      env_.slots[slot] = !after ? initial : is_carried(slot) ? store_.WithAxes(after, behind) : after;
       continue;
     }
     if (counted) {
@@ -169,7 +176,7 @@ void FunctionEvaluator::MergeBreaks(const ir::Stmt& loop, std::span<const Broken
   for (const BrokenOff& each : breaks) {
     const bool is_always = store_[each.condition].kind == ValueKind::Bool;
     const ValueId left = is_always ? store_.Symbol(StmtSite(loop), store_.axes(each.condition)) : each.condition;
-    for (const uint32_t slot : SlotsOf(loop)) {
+    for (const uint32_t slot : SlotsOf(loop).assigned) {
       const ValueId value = each.slots[slot];
       const ValueId other = env_.slots[slot];
       if (!value || value == other) continue;

@@ -170,24 +170,65 @@ ValueId AgreedNumberIn(const ValueStore& store, ValueId test, const std::functio
   return {};
 }
 
+// The variables that a loop binds, by slot.
+class BoundInLoop {
+ public:
+  BoundInLoop(const ir::Module& module, const Scope& scope, const ir::Stmt& loop) : module_(module), scope_(scope) {
+    ir::ForEachBinding(module, loop, [&](const ir::Binding& binding) { Add(binding); });
+  }
+
+  void Note(const ir::Stmt& stmt) {
+    // `items.push_back(x);` of a resolved language: the container grows, it does not become another one.
+    const bool may_grow = module_.language != ir::Language::Python && stmt.kind == ir::StmtKind::Expr;
+    const NameId counter = may_grow ? CounterIn(module_, ir::ValueOf(stmt)).name : NameId::None();
+    ir::ForEachBinding(module_, stmt, [&](const ir::Binding& binding) {
+      if (!may_grow || !binding.in_expression || binding.name == counter) Add(binding);
+    });
+  }
+
+  std::vector<uint32_t> Get() && { return std::move(slots_); }
+
+ private:
+  void Add(const ir::Binding& binding) {
+    const auto slot = scope_.slots.find(binding.name);
+    if (slot != scope_.slots.end() && std::ranges::count(slots_, slot->second) == 0) slots_.push_back(slot->second);
+  }
+
+  const ir::Module& module_;
+  const Scope& scope_;
+  std::vector<uint32_t> slots_;
+};
+
+// Whether every way through a block of a loop leaves that loop. `is_inner`: the block is of a loop within it.
+bool LeavesLoop(const ir::Module& module, ir::BlockId block, bool is_inner) {
+  const auto statements = module.statements(block);
+  if (statements.empty()) return false;
+  const ir::StmtKind last = module[statements.back()].kind;
+  bool goes_on = last != ir::StmtKind::Return && (last != ir::StmtKind::Break || is_inner);
+  ir::ForEachStmtIn(module, block, [&](const ir::Stmt& stmt) { goes_on = goes_on || stmt.kind == ir::StmtKind::Continue; });
+  return !goes_on;
+}
+
+// What is assigned in a `try` may be handed on by a handler.
+void NoteCarried(const ir::Module& module, ir::BlockId block, bool is_inner, BoundInLoop& slots) {
+  for (const ir::StmtId id : module.statements(block)) {
+    const ir::Stmt& stmt = module[id];
+    slots.Note(stmt);
+    const bool is_loop = stmt.kind == ir::StmtKind::For || stmt.kind == ir::StmtKind::While;
+    ir::ForEachBlock(module, stmt, [&](ir::BlockId inner) {
+      if (stmt.kind == ir::StmtKind::Try) ir::ForEachStmtIn(module, inner, [&](const ir::Stmt& each) { slots.Note(each); });
+      else if (!LeavesLoop(module, inner, is_inner || is_loop)) NoteCarried(module, inner, is_inner || is_loop, slots);
+    });
+  }
+}
+
 }  // namespace
 
-std::vector<uint32_t> AssignedIn(const ir::Module& module, const Scope& scope, const ir::Stmt& loop) {
-  std::vector<uint32_t> slots;
-  const auto note = [&](const ir::Binding& binding) {
-    const auto slot = scope.slots.find(binding.name);
-    if (slot != scope.slots.end() && std::ranges::count(slots, slot->second) == 0) slots.push_back(slot->second);
-  };
-  ir::ForEachBinding(module, loop, note);
-  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) {
-    // `items.push_back(x);` of a resolved language: the container grows, it does not become another one.
-    const bool may_grow = module.language != ir::Language::Python && stmt.kind == ir::StmtKind::Expr;
-    const NameId counter = may_grow ? CounterIn(module, ir::ValueOf(stmt)).name : NameId::None();
-    ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) {
-      if (!may_grow || !binding.in_expression || binding.name == counter) note(binding);
-    });
-  });
-  return slots;
+LoopSlots SlotsIn(const ir::Module& module, const Scope& scope, const ir::Stmt& loop) {
+  BoundInLoop assigned(module, scope, loop), carried(module, scope, loop);
+  ir::ForEachStmtIn(module, ir::BodyOf(loop), [&](const ir::Stmt& stmt) { assigned.Note(stmt); });
+  NoteCarried(module, ir::BodyOf(loop), false, carried);
+  return {std::move(assigned).Get(), std::move(carried).Get()};
 }
 
 bool HasRounds(const ir::Module& module, const ValueStore& store, const ir::Stmt& loop, ValueId trips, bool to_its_end) {

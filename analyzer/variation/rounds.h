@@ -16,8 +16,12 @@
 
 namespace allranks::variation {
 
-// The variables that a round of a loop may assign, its head included, by slot.
-std::vector<uint32_t> AssignedIn(const ir::Module& module, const Scope& scope, const ir::Stmt& loop);
+// Variables of a loop, its head included, by slot.
+struct LoopSlots {
+  std::vector<uint32_t> assigned;  // that a round may assign
+  std::vector<uint32_t> carried;   // of these, what a round may hand on to the next: not what is assigned on the way out (`stopped = True; break`)
+};
+LoopSlots SlotsIn(const ir::Module& module, const Scope& scope, const ir::Stmt& loop);
 
 // Whether a loop has at least one round, and none is cut short: by `continue`, or, for `to_its_end`, by `break` either.
 bool HasRounds(const ir::Module& module, const ValueStore& store, const ir::Stmt& loop, ValueId trips, bool to_its_end);

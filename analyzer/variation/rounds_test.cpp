@@ -94,7 +94,17 @@ TEST_F(RoundsTest, WhatARoundAssigns) {
   Read("def run(items):\n    total = 0\n    other = 0\n    for item in items:\n        total += item\n    return total, other\n");
   const Scope& scope = tables().ScopeOf(Function("run"));
   const std::vector<uint32_t> expected = {scope.slots.at(Name("item")), scope.slots.at(Name("total"))};
-  EXPECT_EQ(AssignedIn(module(), scope, Loop()), expected);
+  EXPECT_EQ(SlotsIn(module(), scope, Loop()).assigned, expected);
+}
+
+TEST_F(RoundsTest, WhatIsAssignedOnTheWayOutIsNotHandedOn) {
+  Read("def run(items):\n    found = last = tried = None\n    for item in items:\n        last = item\n        if item.fits:\n            found = item\n"
+       "            break\n        try:\n            tried = item\n            return tried.use()\n        except OSError:\n            pass\n");
+  const Scope& scope = tables().ScopeOf(Function("run"));
+  const LoopSlots slots = SlotsIn(module(), scope, Loop());
+  const auto carries = [&](std::string_view name) { return std::ranges::count(slots.carried, scope.slots.at(Name(name))) > 0; };
+  EXPECT_FALSE(carries("found"));
+  EXPECT_TRUE(carries("last") && carries("tried"));
 }
 
 TEST_F(RoundsTest, AsManyStepsAsRounds) {
