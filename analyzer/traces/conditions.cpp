@@ -209,7 +209,8 @@ bool HangsOnOneOfStores(const variation::ValueStore& values, ValueId condition, 
   constexpr int kDeepest = 8;
   if (!condition || depth == kDeepest) return false;
   const auto kids = values.Kids(condition);
-  const bool chooses = values[condition].kind == ValueKind::Select && IsOfSomeObject(values, kids[0]);
+  // A test that differs between ranks tells them apart itself, whatever else it holds.
+  const bool chooses = values[condition].kind == ValueKind::Select && values.axes(kids[0]).empty() && IsOfSomeObject(values, kids[0]);
   const auto grows = [&](ValueId arm, ValueId other) {
     return (values[arm].flags & variation::kCounted) != 0 || IsMadeOf(values, arm, other);
   };
