@@ -26,9 +26,11 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
       if (HandsOn(module_id, id)) continue;
       const ir::ExprId iterable = ir::AssignedOf(module[id]);
       if (!facts_.value(module_id, iterable)) continue;
-      const ValueId loader = LoaderBehind(module_id, iterable);
+      ValueId loader = LoaderBehind(module_id, iterable);
+      const ValueId handed = loader ? ValueId::None() : HandedParam({function, iterable});
+      if (handed) loader = loading_.HandedTo({function, iterable}).front();
       const bool trains = training.Trains(module_id, id) || TrainsByName(training, module_id, id);
-      (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && (IsPrepared(loader) || MayBePrepared(module_id, iterable))});
+      (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && (IsPrepared(loader) || MayBePrepared(module_id, iterable)), handed});
     }
   }
 }
@@ -104,6 +106,15 @@ ValueId EvaluationLoops::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterabl
     iterable = ir::ArgAt(module, expr, 0).value;
   }
   return ValueId::None();
+}
+
+ValueId EvaluationLoops::HandedParam(const Site& iterable) const {
+  ValueId param;
+  values_.AnyPart(facts_.value(program_.funcs[iterable.function].module, iterable.expr), [&](ValueId part) {
+    if (values_[part].kind == variation::ValueKind::Param) param = part;
+    return static_cast<bool>(param);
+  });
+  return param && !loading_.HandedTo(iterable).empty() ? param : ValueId::None();
 }
 
 // `self.loader = DataLoader(data)`, and in another method `self.loader = accelerator.prepare(self.loader)`.

@@ -25,6 +25,7 @@ struct EvaluationLoop {
   ir::StmtId loop;
   ValueId loader;            // none: it goes over something else
   bool is_prepared = false;  // the loader, by a framework that deals it out
+  ValueId handed = {};       // the parameter over which it goes, where callers pass several loaders for it
 };
 
 class EvaluationLoops {
@@ -44,6 +45,7 @@ class EvaluationLoops {
   bool TrainsByName(const Training& training, ir::ModuleId module_id, ir::StmtId loop) const;
   bool HandsOn(ir::ModuleId module_id, ir::StmtId loop) const;
   ValueId LoaderBehind(ir::ModuleId module, ir::ExprId iterable) const;
+  ValueId HandedParam(const Site& iterable) const;
   bool MayBePrepared(ir::ModuleId module, ir::ExprId iterable) const;
   bool IsCount(ValueId value) const;
   bool IsPrepared(ValueId value) const;

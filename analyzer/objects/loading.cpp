@@ -172,6 +172,15 @@ void Loading::AddLoopsByWay(const LoaderLoop& loop, ValueId iterable) {
   }
 }
 
+std::vector<ValueId> Loading::HandedTo(const Site& iterable) const {
+  std::vector<ValueId> loaders;
+  for (const LoaderLoop& loop : loops_) {
+    if (loop.iterable == iterable && !loop.way.empty() && std::ranges::count(loaders, loop.loader) == 0) loaders.push_back(loop.loader);
+  }
+  std::ranges::stable_partition(loaders, [&](ValueId loader) { return IsDealtOut(loader); });
+  return loaders;
+}
+
 bool Loading::TakesApart(ir::ModuleId module_id, ir::ExprId iterable) const {
   const ir::Module& module = program_.modules[module_id];
   while (module[iterable].kind == ir::ExprKind::Call && ir::ArgCount(module, module[iterable]) > 0) {

@@ -50,6 +50,8 @@ class Loading {
   // Whether some such sampler deals out what a loader draws: also one that an object of the project was made with, which
   // goes over it.
   bool IsDealtOut(ValueId loader) const;
+  // The loaders that callers hand a loop, where they hand it several: of a loop over a parameter. Those that are dealt out come first.
+  std::vector<ValueId> HandedTo(const Site& iterable) const;
   // What a value may be, through `enumerate`, progress bars, `iter` and the like.
   std::vector<ValueId> LoadersIn(ValueId value) const;
   // The sampler arguments of a loader that are there in a job of several processes; empty if none was given.

@@ -59,7 +59,7 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
   for (size_t i = 0; i < loops_.size(); ++i) {
     const FuncId function = loops_[i].iterable.function;
     const ir::Stmt& loop = program.module_of(function)[loops_[i].loop];
-    Follow(i, {function, ir::ExprId{loop.a}}, loop.begin, loop.end, {});
+    Follow(i, {function, ir::ExprId{loop.a}}, loop.begin, loop.end, {.handed = loops_[i].handed});
   }
 }
 
@@ -280,8 +280,7 @@ void ShareResults::AddTraining(const EvaluationLoop& training) {
   const ValueId iterable = facts_.value(program_.funcs[training.iterable.function].module, training.iterable.expr);
   ShareLoop loop{training.iterable, training.loop, is_dealt_out ? training.loader : ValueId::None(), training.is_prepared};
   loop.trains = true;
-  loop.may_be_whole = loop.loader && MayBeWhole(iterable, loop.loader);
-  loops_.push_back(loop);
+  AddLoop(std::move(loop), iterable, training);
 }
 
 void ShareResults::AddEvaluation(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation) {
@@ -293,13 +292,19 @@ void ShareResults::AddEvaluation(const EvaluationLoops& evaluations, const Evalu
   if (!loop.loader && !loop.is_prepared && (!is_slice || IsOverWorkers(function, evaluation.loop))) return;
   const ModelMode mode = evaluations.ModeOf(evaluation);
   if (loop.loader ? mode == ModelMode::Training : mode != ModelMode::Evaluation) return;
-  loop.may_be_whole = loop.loader && MayBeWhole(iterable, loop.loader);
-  loops_.push_back(loop);
+  AddLoop(std::move(loop), iterable, evaluation);
+}
+
+void ShareResults::AddLoop(ShareLoop loop, ValueId iterable, const EvaluationLoop& found) {
+  const std::vector<ValueId> loaders = found.handed ? loading_.HandedTo(found.iterable) : loading_.LoadersIn(iterable);
+  loop.handed = found.handed;
+  loop.may_be_whole = loop.loader && MayBeWhole(loaders, loop.loader);
+  loops_.push_back(std::move(loop));
 }
 
 // The function that made the loader makes others as well that deal nothing out, more than `if args.distributed: ... else: ...` around
 // the one calls for: `elif args.task == "imputation": loader = DataLoader(data)`.
-bool ShareResults::MayBeWhole(ValueId iterable, ValueId dealt) const {
+bool ShareResults::MayBeWhole(std::span<const ValueId> loaders, ValueId dealt) const {
   const std::vector<Site> makers = loading_.MadeAt(dealt);
   const auto is_beside = [&](ValueId other) {
     const std::vector<Site> others = loading_.MadeAt(other);
@@ -308,7 +313,7 @@ bool ShareResults::MayBeWhole(ValueId iterable, ValueId dealt) const {
     });
   };
   size_t shares = 0, wholes = 0;
-  for (const ValueId other : loading_.LoadersIn(iterable)) {
+  for (const ValueId other : loaders) {
     if (is_beside(other)) ++(loading_.IsDealtOut(other) ? shares : wholes);
   }
   return wholes > shares;
@@ -391,7 +396,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
     const ValueId value = facts_.value(program_.funcs[function].module, expr);
     return values_.IsA(value, "wandb.Media") || IsPath(value) || IsSharedStore(value) || IsKnownAlike(function, expr);
   };
-  const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr); };
+  const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr) || IsMadeOf(function, expr, way.handed); };
   const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
   const auto uses_up = [&](ir::ExprId call) {
     const Site site{function, call};
@@ -751,7 +756,14 @@ bool ShareResults::ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end
 
 // By its value, or because an object was given what differs: fields do not keep what a rank saw of its batches.
 bool ShareResults::DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const {
-  return Differs(function, expr) || (flow.Holds(expr) && (way.is_of_given || flow.IsOfGiven(expr)) && !IsOfClock(function, expr));
+  const bool is_given = way.is_of_given || flow.IsOfGiven(expr) || IsMadeOf(function, expr, way.handed);
+  return Differs(function, expr) || (flow.Holds(expr) && is_given && !IsOfClock(function, expr));
+}
+
+// What the callers hand a loop says what its batches are.
+bool ShareResults::IsMadeOf(FuncId function, ir::ExprId expr, ValueId handed) const {
+  const ValueId value = handed ? facts_.value(program_.funcs[function].module, expr) : ValueId::None();
+  return value && values_.AnyPart(value, [&](ValueId part) { return part == handed; });
 }
 
 // A text or a table that also says how long it took says what else is in it.

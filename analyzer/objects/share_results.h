@@ -45,6 +45,7 @@ struct ShareLoop {
   bool is_prepared = false;  // by a framework
   bool may_be_whole = false; // another loader may stand there, which is the same for all ranks
   bool trains = false;       // no evaluation
+  ValueId handed;            // the parameter for which callers pass several loaders; none: what it goes over is known where it stands
 };
 
 struct ShareUse {
@@ -94,7 +95,8 @@ class ShareResults {
   bool IsOperation(ValueId value, std::string_view operation) const;
   void AddEvaluation(const EvaluationLoops& evaluations, const EvaluationLoop& evaluation);
   void AddTraining(const EvaluationLoop& training);
-  bool MayBeWhole(ValueId iterable, ValueId dealt) const;
+  void AddLoop(ShareLoop loop, ValueId iterable, const EvaluationLoop& found);
+  bool MayBeWhole(std::span<const ValueId> loaders, ValueId dealt) const;
   FuncId AppliedIn(FuncId function, ir::ExprId call) const;
   // How the result of a loop got to a function.
   struct Way {
@@ -103,6 +105,7 @@ class ShareResults {
     bool is_total = false;     // of the rounds of the loop
     bool is_of_given = false;  // read of an object to which the share was given
     std::vector<bool> items = {};  // which ones of what a call returns; none: all of it
+    ValueId handed = {};           // as of the loop, in its own function
   };
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
@@ -127,6 +130,7 @@ class ShareResults {
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);
   bool Differs(FuncId function, ir::ExprId expr) const;
   bool DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
+  bool IsMadeOf(FuncId function, ir::ExprId expr, ValueId handed) const;
   bool IsOfClock(FuncId function, ir::ExprId expr) const;
   bool IsOfClockOrPlain(ValueId part) const;
   std::vector<ValueId> PartsOf(ValueId value) const;
