@@ -1,4 +1,5 @@
-// Variables that a function assigns on some ranks only and reads on others as well: those have nothing to read.
+// Variables that a function assigns on some ranks only and reads on others as well: those have nothing to read. And what is None on some
+// ranks, of which all take a part: `metrics["loss"]` where `evaluate` returns its numbers on rank 0 only.
 //
 // Ranks are those of a small job; who gets to a place is what objects::Reach says. One that is the same on all ranks may stand around the
 // assignment alone: where it does not hold no rank assigns. Silent where a condition is open: where the assignment stands under one that
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ir/bindings.h"
@@ -37,6 +39,9 @@ class HalfBoundNames {
       const FuncId function{f};
       const bool is_python = context_.program.funcs[function].function != ir::kTopLevel && !context_.program.function(function).symbol;
       if (is_python) Visit(function);
+    }
+    for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
+      if (context_.program.modules[ir::ModuleId{m}].language == ir::Language::Python) VisitParts(ir::ModuleId{m});
     }
   }
 
@@ -134,6 +139,44 @@ class HalfBoundNames {
     return std::ranges::any_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) && Varies(guard); });
   }
 
+  // `metrics["loss"]`, `writer.add_scalar(...)`: once for each value in a function.
+  void VisitParts(ir::ModuleId module_id) {
+    const ir::Module& module = context_.program.modules[module_id];
+    std::set<std::pair<FuncId, ValueId>> told;
+    for (const ir::ExprKind kind : {ir::ExprKind::Subscript, ir::ExprKind::Attribute}) {
+      for (const ir::ExprId id : context_.index.ExprsOf(module_id, kind)) {
+        const ir::ExprId object = kind == ir::ExprKind::Subscript ? ir::LeftOf(module[id]) : ir::ObjectOf(module[id]);
+        const ValueId value = context_.facts.value(module_id, object);
+        if (!value || context_.values[value].kind != variation::ValueKind::Select || !IsPlainRead(module_id, id)) continue;
+        const Site part{FunctionAround(context_, module_id, id), id};
+        if (!part.function || !IsNoneOnSome(value, part) || !runs_.IsRunByRanks(part)) continue;
+        if (told.emplace(part.function, value).second) ReportPart({part.function, object}, part);
+      }
+    }
+  }
+
+  // On ranks that come to a place, and on others it is something.
+  bool IsNoneOnSome(ValueId value, const Site& place) const {
+    bool is_none = false, is_other = false;
+    const RankSet reached = context_.reach.Ranks(place, world_);
+    for (uint32_t rank = 0; rank < world_.size(); ++rank) {
+      const bool is_known_none = context_.values.IsNoneOnRank(value, world_, rank).value_or(false);
+      is_none = is_none || (is_known_none && reached.has(rank));
+      is_other = is_other || !is_known_none;
+    }
+    const std::vector<Guard> guards = context_.reach.Guards(place);
+    return is_none && is_other && std::ranges::none_of(guards, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
+  }
+
+  void ReportPart(const Site& object, const Site& part) {
+    Finding finding = FindingAt(context_, kAR208, Severity::Error, Confidence::Likely, part,
+                                {"`{}` is None on some ranks, and they take a part of it as well: there an error ends the process", {Quoted(context_, object)}});
+    AddLabel(finding, SpanOf(context_, object), LabelRole::Primary, {"None on some ranks", {}});
+    AddReasons(context_, object, finding);
+    finding.help = {"do this only on the ranks that have it, or give it a value on every rank", {}};
+    sink_.push_back(std::move(finding));
+  }
+
   // Whether every rank can tell by its number.
   bool IsOfRanks(const Guard& guard) const {
     const ValueId test = ValueOf(guard);
@@ -189,7 +232,8 @@ extern const Rule BoundOnSomeRanks = {
 ## What it finds
 
 A variable of a function that is assigned only under a condition on the rank, and read in a place that
-other ranks reach as well.
+other ranks reach as well. So is an item or attribute of what is None on some ranks: `metrics["loss"]`
+on every rank, where `evaluate` returns its metrics on rank 0 only.
 
 ## Why it hurts
 
@@ -219,6 +263,7 @@ return path
   `with`, an import.
 * The assignment is under a condition that is not about the rank, unless the reading is under the same one.
 * The reading is under a condition that differs between ranks and cannot be decided, or inside a `try`.
+* It stands where only ranks come that have it: behind `if metrics is not None:`, `if rank != 0: return`.
 
 ## Fix
 
