@@ -23,6 +23,14 @@ std::optional<source::Span> WordsOf(const LaunchContext& context, const Layer& l
   return is_plain ? std::optional<source::Span>({first.file, first.begin, last.end}) : std::nullopt;
 }
 
+// Where a command names the launcher: the `python` before it may be the value of a variable, which is written elsewhere.
+source::Span PlaceOf(const Layer& layer) {
+  const source::Span whole = layer.word.span();
+  const source::Span name = layer.word.From(layer.word.text().rfind("torch.distributed.launch")).span();
+  const bool is_together = whole.file == name.file && whole.begin <= name.begin && whole.end >= name.end;
+  return is_together ? whole : name;
+}
+
 // With `--use_env` it does what torchrun does; without, the script may count on the argument `--local_rank`.
 std::optional<findings::Fix> FixOf(const LaunchContext& context, const Layer& layer) {
   const std::optional<source::Span> words = WordsOf(context, layer);
@@ -102,7 +110,7 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
       const bool is_doubtful = StartsToday(context, job, *layer) || IsOfOldRelease(context, file);
-      Finding finding = LaunchFinding(kAR905, Severity::Warning, is_doubtful ? Confidence::Possible : Confidence::Likely, layer->word.span(),
+      Finding finding = LaunchFinding(kAR905, Severity::Warning, is_doubtful ? Confidence::Possible : Confidence::Likely, PlaceOf(*layer),
                                       {"`torch.distributed.launch` is deprecated: since PyTorch 2.0 it passes `--local-rank` to the script, "
                                        "which breaks a parser that takes `--local_rank` alone",
                                        {}});
