@@ -41,6 +41,12 @@ Finding FindingAt(const Context& context, std::string_view code, Severity severi
   return finding;
 }
 
+bool BelongsInPreview(const Context& context, FuncId function, const Finding& finding, findings::Assumptions allowed) {
+  const ir::ModuleId module = context.program.funcs[function].module;
+  if (finding.confidence == Confidence::Certain || context.program.modules[module].language != ir::Language::Python) return false;
+  return (finding.assumptions | allowed) != allowed || !context.launch.IsSeenOnRanks(module);
+}
+
 void AddLabel(Finding& finding, source::Span span, LabelRole role, findings::Text text) {
   finding.labels.push_back({span, role, std::move(text)});
 }

@@ -71,6 +71,13 @@ TEST_P(EveryRule, PreviewUnlessCertainIsOnAndSaysWhy) {
   EXPECT_THAT(RulePage(rule()), HasSubstr(std::string(rule().preview_unless_certain)));
 }
 
+TEST_P(EveryRule, PreviewInPartIsOnAndSaysWhy) {
+  if (rule().preview_in_part.empty()) return;
+  EXPECT_TRUE(rule().on_by_default && rule().preview.empty() && rule().preview_unless_certain.empty());
+  EXPECT_THAT(RulePage(rule()), HasSubstr(std::string(rule().preview_in_part)));
+  EXPECT_FALSE(rule().preview_in_part.ends_with('.'));
+}
+
 TEST_P(EveryRule, SummaryIsOneLineWithoutFullStop) {
   const std::string_view summary = rule().summary;
   ASSERT_FALSE(summary.empty());
@@ -134,7 +141,7 @@ TEST_P(EveryRule, PageInDocsIsNotStale) {
 }
 
 TEST_P(EveryRule, StandsInTheTableOfRules) {
-  const std::string_view run = rule().preview_unless_certain.empty() ? "on" : "certain";
+  const std::string_view run = !rule().preview_unless_certain.empty() ? "certain" : rule().preview_in_part.empty() ? "on" : "in part";
   const std::string_view by_default = rule().on_by_default ? run : rule().preview.empty() ? "off" : "preview";
   std::string_view fix = "";
   if (rule().has_fix) fix = rule().fix == Applicability::Safe ? "`--fix`" : "`--unsafe-fixes`";

@@ -116,6 +116,8 @@ struct Rule {
   std::string_view preview;
   // Why what it finds in Python code without being certain is in preview, the same way. Empty: it is not.
   std::string_view preview_unless_certain;
+  // What it sets aside (`Finding::is_in_preview`), and why, the same way. Empty: nothing.
+  std::string_view preview_in_part;
   std::string_view languages;    // "Python", "Python, C++"
   std::string_view summary;      // one line, lower case, no full stop
   // Markdown under fixed headings: What it finds, Why it hurts, Wrong, Right, When it is silent, Fix, Proof.

@@ -64,6 +64,7 @@ struct Finding {
   Severity severity = Severity::Error;
   Confidence confidence = Confidence::Certain;
   Assumptions assumptions = {};  // what it depends on; `Assume` adds to it
+  bool is_in_preview = false;    // of the part of its rule that is shown only where previews are
   source::Span span;
   Text message;
   std::vector<Label> labels;  // in reading order

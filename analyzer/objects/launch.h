@@ -58,6 +58,8 @@ class Launch {
   int64_t RanksFor(ir::ModuleId module) const;
   // Whether a program with it starts its ranks itself: by a trainer of Lightning, `mp.spawn` or a launcher that it calls.
   bool StartsItself(ir::ModuleId module) const { return starts_itself_[module.index]; }
+  // Whether several ranks are seen to run a program with it: commands start them, or the program does.
+  bool IsSeenOnRanks(ir::ModuleId module) const { return !lines_for_[module.index].empty() || StartsItself(module); }
   // Whether no program with it makes its process group (unmade_groups.h).
   bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
   // Whether the commands of the project start others on ranks, and no program with it (unlaunched_programs.h).

@@ -124,7 +124,7 @@ const pipeline::Policy& Known::PolicyOf(const pipeline::Output& out, const Findi
 }
 
 bool Known::IsShown(const pipeline::Output& out, const Finding& finding) const {
-  return finding.confidence >= pipeline::LeastShown(PolicyOf(out, finding), finding.code, out.files[finding.span.file].path);
+  return pipeline::IsShown(PolicyOf(out, finding), finding, out.files[finding.span.file].path);
 }
 
 bool Known::WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const {

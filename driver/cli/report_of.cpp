@@ -46,7 +46,7 @@ void AddPlacesOf(const findings::Finding& finding, const pipeline::Output& out, 
 // How sure a difference must be that no finding names, to be one of those that the findings of its file sum up.
 findings::Confidence LeastSummedUp(const pipeline::Policy& policy, std::string_view path) {
   findings::Confidence least = policy.least;
-  for (const rules::Rule* rule : policy.certain) least = std::max(least, pipeline::LeastShown(policy, rule->code, path));
+  for (const rules::Rule* rule : policy.without_previews) least = std::max(least, pipeline::LeastShown(policy, rule->code, path));
   return least;
 }
 

@@ -43,18 +43,18 @@ TEST(RuleSelectionTest, CodesNamesPrefixesAndAll) {
   EXPECT_EQ(SelectRules(std::vector<RuleChoice>{{.select = {{"ALL"}}}}, true)->size(), rules::AllRules().size());
 }
 
-TEST(RuleSelectionTest, WhatIsLessThanCertainIsInPreviewUntilARuleIsNamed) {
+TEST(RuleSelectionTest, PartsInPreviewAreHiddenUntilARuleIsNamed) {
   const rules::Rule& rule = *rules::FindRule("AR104");
-  ASSERT_FALSE(rule.preview_unless_certain.empty());
-  EXPECT_TRUE(ShowsOnlyCertain(rule, {}, false));
-  EXPECT_FALSE(ShowsOnlyCertain(rule, {}, true));
-  const auto shows = [&](const RuleChoice& choice) { return ShowsOnlyCertain(rule, std::vector{choice}, false); };
+  ASSERT_FALSE(rule.preview_in_part.empty());
+  EXPECT_TRUE(HidesPreviews(rule, {}, false));
+  EXPECT_FALSE(HidesPreviews(rule, {}, true));
+  const auto shows = [&](const RuleChoice& choice) { return HidesPreviews(rule, std::vector{choice}, false); };
   EXPECT_TRUE(shows({.select = {{"AR1"}}}));
   EXPECT_TRUE(shows({.ignore = {"AR104"}}));
   EXPECT_FALSE(shows({.select = {{"AR104"}}}));
   EXPECT_FALSE(shows({.extend = {"data-dependent-collective"}}));
-  EXPECT_FALSE(ShowsOnlyCertain(*rules::FindRule("AR101"), {}, false));
-  const auto shows_both = [&](const RuleChoice& file, const RuleChoice& line) { return ShowsOnlyCertain(rule, std::vector{file, line}, false); };
+  EXPECT_FALSE(HidesPreviews(*rules::FindRule("AR101"), {}, false));
+  const auto shows_both = [&](const RuleChoice& file, const RuleChoice& line) { return HidesPreviews(rule, std::vector{file, line}, false); };
   EXPECT_TRUE(shows_both({.select = {{"AR104"}}}, {.select = {{"AR1"}}}));
   EXPECT_FALSE(shows_both({.select = {{"AR104"}}}, {.ignore = {"AR2"}}));
 }

@@ -37,7 +37,7 @@ const std::array kOptions = {
            .summary = "whether rules in preview run",
            .text = "A rule is in preview because too few of its findings on unknown public code were right, or too few were read to say. Without\n"
                    "this setting such a rule runs only if its full code or its name is selected; the beginning of a code and `ALL` leave it out.\n"
-                   "Of other rules only what they find in Python code without being certain is in preview; their pages say so.",
+                   "Of other rules a part is in preview, such as what they find in Python code without being certain; their pages say so.",
            .example = "preview = true"},
     Option{.key = "per-file-ignores", .kind = Kind::RulesByPattern, .member = &Settings::per_file_ignores,
            .default_value = "{}", .flag = "--per-file-ignores", .summary = "rules whose findings are left out of some files",

@@ -91,8 +91,8 @@ std::string ChooseRules(const Settings& in_files, const Settings& above, Resolve
   if (!rules) return rules.error().message;
   out.rules = std::move(*rules);
   std::erase_if(out.rules, [&](const rules::Rule* rule) { return IsOff(*rule, out.settings.severity); });
-  std::ranges::copy_if(out.rules, std::back_inserter(out.certain),
-                       [&](const rules::Rule* rule) { return ShowsOnlyCertain(*rule, choices, out.settings.preview); });
+  std::ranges::copy_if(out.rules, std::back_inserter(out.without_previews),
+                       [&](const rules::Rule* rule) { return HidesPreviews(*rule, choices, out.settings.preview); });
   return {};
 }
 
@@ -144,7 +144,7 @@ base::Result<Resolved> ResolveNested(const Request& request, const std::string& 
   if (!named) return base::Fail(named.error().message);
   const base::Result<Settings> in_files = FileSettings(request, path, *named, files);
   if (!in_files) return base::Fail(in_files.error().message);
-  Resolved out{.root = root, .settings = Merge(*in_files, request.above), .rules = {}, .certain = {}, .is_searched = true};
+  Resolved out{.root = root, .settings = Merge(*in_files, request.above), .rules = {}, .without_previews = {}, .is_searched = true};
   if (const std::string problem = ChooseRules(*in_files, request.above, out); !problem.empty()) return base::Fail(problem);
   return out;
 }

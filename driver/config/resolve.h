@@ -22,7 +22,7 @@ struct Resolved {
   std::string root;                         // of the project, absolute
   Settings settings;
   std::vector<const rules::Rule*> rules;    // to run
-  std::vector<const rules::Rule*> certain;  // of those: in Python code only what is certain is shown, the rest is in preview
+  std::vector<const rules::Rule*> without_previews;  // of those: what is in preview of their findings is not shown
   bool brings_baseline = false;             // the project's own file names the baseline, and not the user
   bool is_searched = false;                 // the configuration was looked for: folders further down may have their own
 };

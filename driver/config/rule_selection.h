@@ -25,8 +25,8 @@ struct RuleChoice {
 // In the order of the registry. An unknown selector is an error that says what is near. A rule in preview runs if it is
 // named by its full code or its name, or if `preview` lets such rules run like any other.
 [[nodiscard]] base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleChoice> choices, bool preview = false);
-// Whether what the rule finds in Python code is shown only where it is certain: the rest is in preview, and no choice names the rule.
-bool ShowsOnlyCertain(const rules::Rule& rule, std::span<const RuleChoice> choices, bool preview);
+// Whether a part of what the rule finds is in preview, and not shown: no choice names the rule.
+bool HidesPreviews(const rules::Rule& rule, std::span<const RuleChoice> choices, bool preview);
 
 // Whether some rule is meant by it.
 bool IsSelector(std::string_view selector);

@@ -22,7 +22,7 @@ const Policy& Policies::Of(std::string_view path) const {
 
 Policy PolicyOf(const config::Resolved& resolved, const std::string& working_directory) {
   const config::Settings& settings = resolved.settings;
-  Policy policy{.folder = {}, .file = settings.file, .rules = resolved.rules, .certain = resolved.certain, .file_ignores = {}, .severity = settings.severity,
+  Policy policy{.folder = {}, .file = settings.file, .rules = resolved.rules, .without_previews = resolved.without_previews, .file_ignores = {}, .severity = settings.severity,
                 .least = LeastConfidence(settings.min_confidence), .fail_on = settings.fail_on, .require_reason = settings.require_reason};
   for (const config::PerFileIgnore& ignore : settings.per_file_ignores) {
     policy.file_ignores.push_back({config::FromRoot(ignore.pattern, resolved.root, working_directory), ignore.rules});

@@ -29,7 +29,7 @@ struct Policy {
   std::string folder;                           // the files below it, relative to the root; empty: all
   std::string file;                             // where it was read; empty: nowhere
   std::vector<const rules::Rule*> rules{rules::AllRules().begin(), rules::AllRules().end()};  // to run
-  std::vector<const rules::Rule*> certain;      // of those: in Python code only what is certain is shown
+  std::vector<const rules::Rule*> without_previews;  // of those: what is in preview of their findings is not shown
   std::vector<FileIgnore> file_ignores;
   config::SeverityChoices severity;             // where a rule's own is not wanted
   findings::Confidence least = findings::Confidence::Likely;  // of findings that are shown

@@ -16,6 +16,13 @@ bool SpeaksOf(const std::vector<std::string>& selectors, std::string_view code) 
          });
 }
 
+// Who asks for *possible* findings gets all of them.
+const rules::Rule* WithoutPreviews(const Policy& policy, std::string_view code) {
+  if (policy.least == findings::Confidence::Possible) return nullptr;
+  const auto found = std::ranges::find_if(policy.without_previews, [&](const rules::Rule* rule) { return rule->code == code; });
+  return found == policy.without_previews.end() ? nullptr : *found;
+}
+
 }  // namespace
 
 void ApplyPolicy(const Options& options, const PathMap& paths, const source::SourceFiles& files,
@@ -34,9 +41,13 @@ void ApplyPolicy(const Options& options, const PathMap& paths, const source::Sou
 }
 
 findings::Confidence LeastShown(const Policy& policy, std::string_view code, std::string_view path) {
-  const bool is_in_preview = IsPythonName(path) && std::ranges::any_of(policy.certain, [&](const rules::Rule* rule) { return rule->code == code; });
-  // Who asks for *possible* findings gets all of them.
-  return is_in_preview && policy.least != findings::Confidence::Possible ? findings::Confidence::Certain : policy.least;
+  const rules::Rule* rule = IsPythonName(path) ? WithoutPreviews(policy, code) : nullptr;
+  return rule != nullptr && !rule->preview_unless_certain.empty() ? findings::Confidence::Certain : policy.least;
+}
+
+bool IsShown(const Policy& policy, const Finding& finding, std::string_view path) {
+  if (finding.is_in_preview && WithoutPreviews(policy, finding.code) != nullptr) return false;
+  return finding.confidence >= LeastShown(policy, finding.code, path);
 }
 
 bool Runs(const Policy& policy, std::string_view code) {

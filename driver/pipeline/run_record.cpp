@@ -52,8 +52,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Finding> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [code, severity, confidence, assumptions, span, message, labels, help, flight_record, function, function_code, fingerprint, witness, fixes] = it;
-  visit(code, severity, confidence, assumptions, span, message, labels, help, flight_record, function, function_code, fingerprint, witness, fixes);
+  auto& [code, severity, confidence, assumptions, is_in_preview, span, message, labels, help, flight_record, function, function_code, fingerprint, witness, fixes] = it;
+  visit(code, severity, confidence, assumptions, is_in_preview, span, message, labels, help, flight_record, function, function_code, fingerprint, witness, fixes);
 }
 
 template <Is<Suppressed> T, class Visit>
@@ -244,10 +244,10 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Policy> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [folder, file, rules, certain, file_ignores, severity, least, fail_on, require_reason] = it;
-  visit(folder, file, rules.size(), certain.size(), file_ignores, severity, least, fail_on, require_reason);
+  auto& [folder, file, rules, without_previews, file_ignores, severity, least, fail_on, require_reason] = it;
+  visit(folder, file, rules.size(), without_previews.size(), file_ignores, severity, least, fail_on, require_reason);
   for (const rules::Rule* rule : rules) visit(std::string(rule->code));
-  for (const rules::Rule* rule : certain) visit(std::string(rule->code));
+  for (const rules::Rule* rule : without_previews) visit(std::string(rule->code));
 }
 
 template <Is<Options> T, class Visit>

@@ -13,6 +13,8 @@ namespace allranks::rules {
 namespace {
 
 constexpr std::string_view kAR104 = "AR104";
+constexpr findings::Assumptions kBatches =
+    findings::Assumptions::Of(findings::Assumption::BatchDiffers) | findings::Assumptions::Of(findings::Assumption::ImpliedOperation);
 
 using objects::Site;
 
@@ -129,6 +131,7 @@ class Decisions {
     if (traces::HangsOnOneOfStores(values, value) || traces::IsOfSomeObject(values, value)) {
       findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralStores));
     }
+    finding.is_in_preview = true;
     sink_.push_back(std::move(finding));
   }
 
@@ -260,6 +263,7 @@ Finding FindingOfSource(const Context& context, const OneSource& differences) {
   for (size_t i = 1; i < std::min(differences.size(), kMostNamed); ++i) {
     if (differences[i]->condition.file) AddLabel(finding, differences[i]->condition, LabelRole::Note, {"decided by the same", {}});
   }
+  finding.is_in_preview = BelongsInPreview(context, FunctionOf(context, first), finding, kBatches);
   return finding;
 }
 
@@ -275,7 +279,8 @@ extern const Rule DataDependentCollective = {
     .code = kAR104,
     .name = "data-dependent-collective",
     .severity = Severity::Error,
-    .preview_unless_certain = kTooOftenWrong,
+    .preview_in_part = "findings in Python code that are not certain, unless nothing but their batches has to differ between ranks and the program is seen to "
+                       "be started on ranks: the 13 such findings that were read are right, of all of them 22 of 73 were on code that was met for the first time",
     .languages = "Python, C, C++",
     .summary = "collective reached or not by a rank's own data or environment",
     .explanation = R"md(

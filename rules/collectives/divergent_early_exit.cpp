@@ -1,9 +1,13 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
 
 constexpr std::string_view kAR103 = "AR103";
+constexpr findings::Assumptions kNamesAndSettings = findings::Assumptions::Of(findings::Assumption::ByNameOnly) |
+                                                    findings::Assumptions::Of(findings::Assumption::SettingUnknown) |
+                                                    findings::Assumptions::Of(findings::Assumption::ImpliedOperation);
 
 void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
@@ -15,7 +19,9 @@ void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "move the operation before `{}`, or let every rank reach it and skip only local work",
         {ExitText(context, difference)}};
-    sink.push_back(FindingOf(context, difference, kAR103, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kAR103, std::move(message), std::move(help));
+    finding.is_in_preview = BelongsInPreview(context, FunctionOf(context, difference), finding, kNamesAndSettings);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -25,7 +31,8 @@ extern const Rule DivergentEarlyExit = {
     .code = kAR103,
     .name = "divergent-early-exit",
     .severity = Severity::Error,
-    .preview_unless_certain = kTooOftenWrong,
+    .preview_in_part = "findings in Python code that are not certain, unless they rest on names and settings alone and the program is seen to be started "
+                       "on ranks: of such findings that were read 7 of 8 are right, of all of them 11 of 27 were on code that was met for the first time",
     .languages = "Python, C, C++",
     .summary = "exit on a rank condition that skips a collective of the other ranks",
     .explanation = R"md(

@@ -20,9 +20,9 @@ constexpr std::string_view kManualBackward = "manual_backward";
 constexpr std::string_view kControls[] = {"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync", "no_backward_sync",
                                           "set_gradient_accumulation_boundary", "accumulate"};
 // Whose gradients are reduced by other rules than DDP's.
-constexpr std::string_view kOwnRules[] = {"accelerate.Accelerator", "accelerate.Prepared", "deepspeed.DeepSpeedEngine",
-                                          "lightning.fabric.Fabric", "lightning.fabric.Prepared",
-                                          "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.FSDPModule"};
+constexpr std::string_view kEngineOfDeepSpeed = "deepspeed.DeepSpeedEngine";
+constexpr std::string_view kOwnRules[] = {"accelerate.Accelerator", "accelerate.Prepared", kEngineOfDeepSpeed, "lightning.fabric.Fabric",
+                                          "lightning.fabric.Prepared", "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.FSDPModule"};
 
 class Control {
  public:
@@ -107,14 +107,16 @@ bool IsLeftToEngine(const Context& context, const objects::Site& backward, ir::E
   }) != nullptr;
 }
 
-// Whether the loss comes out of a framework, or of a module that is sharded, or such a module is what the optimizer steps.
+// Whether the loss comes out of a framework, or of a module that is sharded, or such a module is what the optimizer steps. Where the model is
+// an engine of DeepSpeed or wrapped in DDP, `loss.backward()` is for the latter: an engine has a `backward` of its own.
 bool HasOwnRules(const Context& context, const AccumulationWindow& window, const objects::Site& backward) {
   const ir::Module& module = context.program.module_of(backward.function);
   const ir::ExprId callee = ir::CalleeOf(module[backward.expr]);
   if (IsLeftToEngine(context, backward, callee)) return true;
   const variation::ValueId loss = context.facts.value(context.program.funcs[backward.function].module, ir::ObjectOf(module[callee]));
+  const bool may_be_ddp = context.values.AnyPart(loss, [&](variation::ValueId part) { return context.values.IsA(part, "torch.nn.parallel.DistributedDataParallel"); });
   const auto has_own = [&](variation::ValueId part) {
-    return std::ranges::any_of(kOwnRules, [&](std::string_view known) { return context.values.IsA(part, known); });
+    return std::ranges::any_of(kOwnRules, [&](std::string_view known) { return context.values.IsA(part, known) && !(may_be_ddp && known == kEngineOfDeepSpeed); });
   };
   const objects::GradientCall& step = window.step.call;
   const variation::ValueId optimizer = step.object ? context.facts.value(context.program.funcs[step.site.function].module, step.object) : variation::ValueId::None();
@@ -187,6 +189,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   finding.help = {"in all micro-steps but the last, run forward and backward under `with model.no_sync():`", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
   if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));
+  finding.is_in_preview = BelongsInPreview(context, backwards.front().function, finding);
   return finding;
 }
 
@@ -225,8 +228,8 @@ extern const Rule AccumulationWithoutNoSync = {
     .code = kAR403,
     .name = "accumulation-without-no-sync",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
+    .preview_in_part = "findings in programs that nothing here is seen to start on ranks: since windows of one micro-step are left out, the 4 findings on code "
+                       "that was met for the first time were right, before 41 of 72",
     .languages = "Python",
     .summary = "gradient accumulation under DDP that reduces gradients in every micro-step",
     .explanation = R"md(

@@ -287,6 +287,7 @@ void VisitLateNoSync(const Context& context, std::string_view code, FindingSink&
         AddLabel(finding, SpanOf(context, caller), LabelRole::Call, {"the forward ran before this", {}});
         AddForward(context, caller, finding);
       }
+      finding.is_in_preview = BelongsInPreview(context, function, finding);
       finding.help = {"put the forward inside, too", {}};
       finding.witness = AccumulationWitness(context, {}, SpanOf(context, {function, *loss}));
       AddNoSyncFix(context, module_id, id, no_sync, finding);

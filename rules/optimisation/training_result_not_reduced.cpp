@@ -46,6 +46,7 @@ class TrainingResults {
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, SpanOf(context_, results_.loops()[use.loop].iterable), LabelRole::Why, {"each rank trains on a share of the data", {}});
     finding.help = {"reduce it over the ranks once an epoch, with `all_reduce`", {}};
+    finding.is_in_preview = BelongsInPreview(context_, use.place.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -63,17 +64,17 @@ extern const Rule TrainingResultNotReduced = {
     .code = kAR413,
     .name = "training-result-not-reduced",
     .severity = Severity::Info,
-    .on_by_default = false,
-    .preview = "11 of 13 of its findings on public code that were read are right, too few to say how often it is",
+    .preview_in_part = "findings in programs that nothing here is seen to start on ranks: of the last 7 findings on code that was met for the first time 6 "
+                       "were right, and all 6 that were read again in programs that are started so",
     .languages = "Python",
     .summary = "loss or accuracy of an epoch, counted on one rank's share of the training data and shown as the whole",
     .explanation = R"md(
 ## What it finds
 
 A result of a whole pass over training data that is dealt out by rank (a distributed sampler, a loader
-that Accelerate prepared), such as the mean loss or the accuracy of the epoch, that nothing reduces over
-the ranks and that is printed, logged or written into a table or a file behind the loop, also by a caller or
-a helper. Once for each loop.
+that Accelerate prepared, also where several calls hand theirs to one function), such as the mean loss or
+the accuracy of the epoch, that nothing reduces over the ranks and that is printed, logged or written into a
+table or a file behind the loop, also by a caller or a helper. Once for each loop.
 
 ## Why it hurts
 
