@@ -92,19 +92,19 @@ std::optional<size_t> CountItems(const ir::Module& module, const ir::Expr& tuple
   return is_open ? std::nullopt : std::optional<size_t>(items.size());
 }
 
-// How many values a function returns, if it is as many wherever it does.
-std::optional<size_t> CountReturned(const ir::Module& module, const ir::Function& function) {
-  if (function.is_generator || (function.flags & ir::kAsync) != 0) return std::nullopt;
-  std::optional<size_t> count;
-  bool is_known = true;
+// How many values a function returns, at each place where it does; none if that of one is not known.
+std::vector<size_t> NumbersReturned(const ir::Module& module, const ir::Function& function) {
+  if (function.is_generator || (function.flags & ir::kAsync) != 0) return {};
+  std::vector<size_t> numbers;
+  bool are_known = true;
   ir::ForEachStmtIn(module, function.body, [&](const ir::Stmt& stmt) {
     if (stmt.kind != ir::StmtKind::Return) return;
     const ir::ExprId value = ir::ValueOf(stmt);
     const std::optional<size_t> here = value ? CountItems(module, module[value]) : std::nullopt;
-    is_known = is_known && here && (!count || count == here);
-    count = here;
+    are_known = are_known && here;
+    if (here) numbers.push_back(*here);
   });
-  return is_known ? count : std::nullopt;
+  return are_known ? numbers : std::vector<size_t>();
 }
 
 }  // namespace
@@ -562,19 +562,16 @@ bool SureFailures::UnpacksOtherNumber(ir::ModuleId module_id, const ir::Stmt& lo
   return made_by && program_.text(made_by) == "builtins.enumerate" && *items != 2;
 }
 
-// `model, epoch = load(path)`, where `load` returns three values.
+// `model, epoch = load(path)`, where `load` returns three values, or four.
 bool SureFailures::UnpacksOtherResult(FuncId function, const ir::Stmt& stmt) const {
   const ir::Module& module = program_.module_of(function);
   const ir::ExprId assigned = ir::AssignedOf(stmt);
   const FuncId called = module[assigned].kind == ir::ExprKind::Call ? PlainFunctionOf(function, assigned) : FuncId::None();
-  const std::optional<size_t> returned = called ? CountReturned(program_.module_of(called), program_.function(called)) : std::nullopt;
-  if (!returned) return false;
-  bool is_other = false;
-  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+  const std::vector<size_t> returned = called ? NumbersReturned(program_.module_of(called), program_.function(called)) : std::vector<size_t>();
+  return !returned.empty() && std::ranges::any_of(ir::TargetsOf(module, stmt), [&](ir::ExprId target) {
     const std::optional<size_t> items = CountItems(module, module[target]);
-    is_other = is_other || (items && items != returned);
-  }
-  return is_other;
+    return items && std::ranges::count(returned, *items) == 0;
+  });
 }
 
 // `deepspeed.initialize(model=model, lr=0.1)`.

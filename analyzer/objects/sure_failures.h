@@ -3,7 +3,7 @@
 // These are: a read of a name that nothing binds, neither the function, nor those around it, nor the file, nor Python; an import
 // that finds nothing (missing_imports.h); an environment variable that is set to a number or None; a loop over
 // `enumerate(...)` that takes more than two parts of what it gets, and an assignment that takes another number of values than the function of
-// the project returns everywhere; a call that lacks an argument, has one too many or one twice, of a
+// the project returns anywhere; a call that lacks an argument, has one too many or one twice, of a
 // function or a class of the project, by its name, behind its file (`helpers.save`) or by the only other one that its file gives a class, or of one of a library of which the
 // knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has
 // (missing_options.h); an attribute of a dictionary that no dictionary has; and a call of a
