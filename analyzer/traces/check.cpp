@@ -14,6 +14,7 @@
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
 #include "analyzer/traces/history.h"
+#include "analyzer/traces/recursion.h"
 #include "analyzer/traces/standing.h"
 
 namespace allranks::traces {
@@ -35,6 +36,7 @@ bool IsHalf(const State& state, FuncId func) {
 void CheckFunction(State& state, FuncId func, CheckResult* result) {
   const TraceId trace = state.trace_of[func.index];
   const uint16_t flags = state.traces[trace].flags;
+  if (SurelyMeetsBound(state, trace)) state.limits.push_back({func, kRecursionBound});
   if ((flags & kHasOp) == 0 || (flags & (kVarying | kHasTry | kOpenParams)) == 0 || IsHalf(state, func)) return;
   FunctionCheck(state, func, result).Run();
 }
@@ -120,7 +122,7 @@ void FunctionCheck::NoteLimits() {
     note(is_of_file ? fmt::format("comparison of ranks with more than {} steps in this file", State::kMostStepsOfFile)
                     : fmt::format("comparison of ranks with more than {} steps", State::kMostSteps));
   }
-  if (state_.meets_cut_recursion) note("recursion of more than 32 calls in one another");
+  if (state_.meets_cut_recursion && !SurelyMeetsBound(state_, state_.trace_of[func_.index])) note(kRecursionBound);
   if (found_ >= kMostDifferences) note("more than 12 differences");
   if (has_unread_settings_) note("conditions on the rank with more than 11 unknown settings");
 }

@@ -231,6 +231,14 @@ TraceId WithDecidingArguments(State& state, FuncId func, TraceId trace) {
   return Rewriter(state.traces, of_call).Run(trace);
 }
 
+bool SurelyMeetsBound(const State& state, TraceId id) {
+  const Trace& trace = state.traces[id];
+  if ((trace.flags & kHasRec) == 0) return false;
+  if (trace.kind == TraceKind::Rec) return state.cut_recursion.contains(id.index);
+  if (trace.kind != TraceKind::Seq && trace.kind != TraceKind::Scope) return false;
+  return std::ranges::any_of(state.traces.Kids(id), [&](TraceId kid) { return SurelyMeetsBound(state, kid); });
+}
+
 TraceId WithRecursion(State& state, TraceId body, const Binding& binding) {
   // What is instantiated on the way is followed by whoever follows it.
   if ((state.traces[body].flags & kHasRec) == 0 || state.follows_recursion) return body;

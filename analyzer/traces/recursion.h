@@ -17,4 +17,10 @@ TraceId WithDecidingArguments(State& state, FuncId func, TraceId trace);
 // What a call with such arguments runs, `body`, in which recursive calls are followed.
 TraceId WithRecursion(State& state, TraceId body, const Binding& binding);
 
+// Whether each rank gets to a recursive call that a bound kept from being followed, whatever is asked on the way.
+bool SurelyMeetsBound(const State& state, TraceId trace);
+
+// Said of a function then.
+constexpr const char* kRecursionBound = "recursion of more than 32 calls in one another";
+
 }  // namespace allranks::traces
