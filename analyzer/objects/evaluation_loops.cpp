@@ -108,13 +108,20 @@ ValueId EvaluationLoops::LoaderBehind(ir::ModuleId module_id, ir::ExprId iterabl
   return ValueId::None();
 }
 
+// `for batch in loader`, `for step, batch in enumerate(loader)` of a parameter.
 ValueId EvaluationLoops::HandedParam(const Site& iterable) const {
-  ValueId param;
-  values_.AnyPart(facts_.value(program_.funcs[iterable.function].module, iterable.expr), [&](ValueId part) {
-    if (values_[part].kind == variation::ValueKind::Param) param = part;
-    return static_cast<bool>(param);
-  });
-  return param && !loading_.HandedTo(iterable).empty() ? param : ValueId::None();
+  const ir::ModuleId module_id = program_.funcs[iterable.function].module;
+  const ir::Module& module = program_.modules[module_id];
+  ir::ExprId expr = iterable.expr;
+  while (module[expr].kind == ir::ExprKind::Call && ir::ArgCount(module, module[expr]) > 0) {
+    const bool is_method = module[ir::CalleeOf(module[expr])].kind == ir::ExprKind::Attribute;
+    const ValueId wrapped = facts_.value(module_id, expr);
+    if (is_method || !wrapped || IsCount(wrapped)) return ValueId::None();
+    expr = ir::ArgAt(module, module[expr], 0).value;
+  }
+  const ValueId value = module[expr].kind == ir::ExprKind::Name ? facts_.value(module_id, expr) : ValueId::None();
+  if (!value || values_[value].kind != variation::ValueKind::Param) return ValueId::None();
+  return loading_.HandedTo(iterable).empty() ? ValueId::None() : value;
 }
 
 // `self.loader = DataLoader(data)`, and in another method `self.loader = accelerator.prepare(self.loader)`.
