@@ -100,9 +100,9 @@ std::vector<size_t> NumbersReturned(const ir::Module& module, const ir::Function
   ir::ForEachStmtIn(module, function.body, [&](const ir::Stmt& stmt) {
     if (stmt.kind != ir::StmtKind::Return) return;
     const ir::ExprId value = ir::ValueOf(stmt);
-    const std::optional<size_t> here = value ? CountItems(module, module[value]) : std::nullopt;
-    are_known = are_known && here;
-    if (here) numbers.push_back(*here);
+    const size_t here = value ? CountItems(module, module[value]).value_or(0) : 0;
+    are_known = are_known && here != 0;
+    numbers.push_back(here);
   });
   return are_known ? numbers : std::vector<size_t>();
 }
@@ -568,10 +568,12 @@ bool SureFailures::UnpacksOtherResult(FuncId function, const ir::Stmt& stmt) con
   const ir::ExprId assigned = ir::AssignedOf(stmt);
   const FuncId called = module[assigned].kind == ir::ExprKind::Call ? PlainFunctionOf(function, assigned) : FuncId::None();
   const std::vector<size_t> returned = called ? NumbersReturned(program_.module_of(called), program_.function(called)) : std::vector<size_t>();
-  return !returned.empty() && std::ranges::any_of(ir::TargetsOf(module, stmt), [&](ir::ExprId target) {
+  bool is_other = false;
+  for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
     const std::optional<size_t> items = CountItems(module, module[target]);
-    return items && std::ranges::count(returned, *items) == 0;
-  });
+    is_other = is_other || (items && !returned.empty() && std::ranges::count(returned, *items) == 0);
+  }
+  return is_other;
 }
 
 // `deepspeed.initialize(model=model, lr=0.1)`.
