@@ -350,6 +350,7 @@ class FunctionEvaluator {
   std::vector<RaisedHere> raised_here_;  // in the `try` at hand
   size_t loops_around_try_ = 0;
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data
+  std::vector<binding::ClassId> iterated_;   // classes whose `__iter__` is run to learn what it hands out
   std::vector<ValueId> asked_for_next_;  // how many items there are of each of them, but for those that a `try` is around
   Axes ends_axes_;                      // of how many items there are of what was asked for its next one since then
 };

@@ -30,9 +30,14 @@ std::optional<Iteration> FunctionEvaluator::IterateByRunning(ir::ExprId site, Va
   // That call stands nowhere in the text.
   facts_.calls.resize(recorded);
   const ValueId known = iterator ? LookThrough(tables_, iterator) : ValueId();
-  const bool is_itself = known && store_[known].kind == ValueKind::Instance && store_[known].class_id() == store_[iterable].class_id();
-  if (!known || is_itself) return IterateByNext(site, iterable);
-  return iterations_.Over(site, known);
+  const binding::ClassId own = store_[iterable].class_id();
+  const bool is_itself = known && store_[known].kind == ValueKind::Instance && store_[known].class_id() == own;
+  // `iter(self.inner)`, where `inner` may be another of its class, and so on without end.
+  if (!known || is_itself || std::ranges::count(iterated_, own) > 0) return IterateByNext(site, iterable);
+  iterated_.push_back(own);
+  const Iteration iteration = iterations_.Over(site, known);
+  iterated_.pop_back();
+  return iteration;
 }
 
 // An object whose `__next__` gives the items. It is called in each round.
