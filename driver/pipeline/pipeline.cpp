@@ -22,7 +22,6 @@
 #include "analyzer/objects/share_results.h"
 #include "analyzer/objects/sure_failures.h"
 #include "analyzer/objects/unpassed_arguments.h"
-#include "analyzer/objects/unused_files.h"
 #include "analyzer/platform/platform.h"
 #include "driver/config/rule_selection.h"
 #include "driver/pipeline/cache_key.h"
@@ -239,11 +238,10 @@ struct PlaceFacts {
   objects::UnpassedArguments unpassed;
   objects::SureFailures failures;
   objects::PartModules parts;
-  objects::UnusedFiles unused;
 };
 
 // What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one, as is what stands
-// behind a statement that fails as it is written, in a file that no program uses, and what a trainer would do with a part of its module.
+// behind a statement that fails as it is written, and what a trainer would do with a part of its module.
 void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::vector<Finding>& findings) {
   const FindingPlaces places(program);
   std::erase_if(findings, [&](const Finding& finding) {
@@ -256,7 +254,6 @@ void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::
     assume_where(findings::Assumption::ArgumentPassed, [&](ir::ModuleId module, uint32_t position) { return facts.unpassed.AreNeededAt(module, position); });
     assume_where(findings::Assumption::RunsToHere, [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position); });
     assume_where(findings::Assumption::ClassUnknown, [&](ir::ModuleId module, uint32_t position) { return facts.parts.HaveHookAt(module, position); });
-    assume_where(findings::Assumption::ImporterUnknown, [&](ir::ModuleId module, uint32_t) { return facts.unused.Has(module); });
   }
 }
 
@@ -294,8 +291,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   const PlaceFacts facts{.never = {a.program, a.facts, index, *made.reach, values, *made.options, others},
                          .unpassed = {a.program, a.facts, index, *made.reach},
                          .failures = {a.program, *a.knowledge, a.facts, index, others},
-                         .parts = {a.program, *a.knowledge, index, others},
-                         .unused = {a.program, index, made.launch->lines(), others}};
+                         .parts = {a.program, *a.knowledge, index, others}};
   JudgePlaces(facts, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {

@@ -286,12 +286,12 @@ extern const Rule DataDependentCollective = {
     .explanation = R"md(
 ## What it finds
 
-A condition without any rank in it that still may turn out differently on each rank, and decides
-whether a collective is reached: a loss that is NaN, a batch without valid samples, an early stop on
-a metric that nobody reduced, a file that exists, the time that is up, a flag that a signal sets, the
-order of a set of texts, an error such as out of memory. The backward of a DDP or FSDP model counts as the collective it is, and so does an attribute
-by which every rank of a framework's loop decides, such as `control.should_training_stop` of a
-`TrainerCallback` or `trainer.should_stop` of Lightning.
+A condition without any rank in it that still may turn out differently on each rank, and decides whether
+a collective is reached: a loss that is NaN, a batch without valid samples, an early stop on a metric
+that nobody reduced, a file that exists, the time that is up, a flag that a signal sets, the order of a
+set of texts, an error such as out of memory. The backward of a DDP or FSDP model counts as the
+collective it is, and so does an attribute by which every rank of a framework's loop decides, such as
+`control.should_training_stop` of a `TrainerCallback` or `trainer.should_stop` of Lightning.
 
 ## Why it hurts
 
