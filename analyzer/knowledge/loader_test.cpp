@@ -375,7 +375,7 @@ constexpr Mistake kMistakes[] = {
      "ours.toml:6:8: unknown axis `tensr`; did you mean `tensor`?"},
     {"[[function]]\nname = \"a.b\"\nvaries = [\"moon phase\"]\n",
      "ours.toml:5:10: unknown axis `moon phase`; there are global, local, node, data, environment, "
-     "files, clock, chance, hash_order, data_parallel, "
+     "files, clock, chance, hash_order, signals, data_parallel, "
      "tensor_parallel, pipeline_parallel, context_parallel, expert_parallel, mesh"},
     {"[[function]]\nname = \"a.b\"\nvalue = \"rank == \"\n",
      "ours.toml:5:9: column 9 of the formula: a number, a coordinate such as `rank` or a parenthesis belongs "
