@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/ir/bindings.h"
+#include "analyzer/traces/build.h"
 #include "analyzer/traces/conditions.h"
 
 namespace allranks::traces {
@@ -65,20 +66,14 @@ JobSizes::JobSizes(const binding::Program& program, const knowledge::Knowledge& 
 
 void JobSizes::Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const variation::CallFact& call) {
   const knowledge::Entry& entry = knowledge[call.entry];
-  const auto passed = [&](base::NameId param) {
-    const auto place = static_cast<size_t>(std::ranges::find(entry.params, param) - entry.params.begin());
-    return place < call.arg_count ? facts.args(call)[place] : ValueId::None();
-  };
   for (const knowledge::RoleOf& role : entry.roles) {
     if (role.role == knowledge::Role::StartProcesses) starts_.push_back({module});
     if (role.role != knowledge::Role::ProcessCount) continue;
-    const ValueId number = passed(role.param);
+    const ValueId number = ParamOf(entry, facts.args(call), role.param);
     starts_.push_back({module, number ? facts.values_store[number].count().value_or(0) : 0});
   }
   if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
-  const auto is_rank = [&](base::NameId param) { return knowledge.names().View(param) == "rank"; };
-  const auto param = std::ranges::find_if(entry.params, is_rank);
-  const ValueId rank = param == entry.params.end() ? ValueId::None() : passed(*param);
+  const ValueId rank = ParamOf(entry, facts.args(call), knowledge.names().Find("rank"));
   inits_.push_back({module, rank && variation::IsCoordinate(facts.values_store[rank], knowledge::Coordinate::LocalRank)});
 }
 

@@ -115,6 +115,7 @@ class FunctionCheck {
     SharedLists lists;
     std::map<std::tuple<ValueId, uint32_t, uint32_t, size_t>, bool> made_up;   // by condition, rank, groups and how much is settled
   };
+  bool IsAskedAgain(TraceId node) const;
   std::vector<ValueId> AskedAgain() const;
   ValueId WithoutNot(ValueId condition) const;
   void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of, Answers& answers);

@@ -18,11 +18,15 @@ ValueId ParamOf(const knowledge::Entry& entry, std::span<const ValueId> args, ba
 
 namespace {
 
+// Of a parameter what callers hand in for it, anything else itself.
+ValueId HandedIn(const State& state, ValueId value) {
+  if (!value || state.values[value].kind != ValueKind::Param) return value;
+  return state.facts.param(state.values[value].function(), state.values[value].param_index());
+}
+
 // The group that a tensor is spread over (variation/library_groups.h); none of anything else.
 ValueId SpreadOver(const State& state, ValueId object) {
-  if (object && state.values[object].kind == ValueKind::Param) {
-    object = state.facts.param(state.values[object].function(), state.values[object].param_index());
-  }
+  object = HandedIn(state, object);
   if (!object || state.values[object].kind != ValueKind::Object) return {};
   const knowledge::ClassId known = state.knowledge.FindClass(state.values[object].name());
   const auto parts = state.values.Kids(object);
@@ -32,8 +36,7 @@ ValueId SpreadOver(const State& state, ValueId object) {
 
 // A group, or a parameter that callers hand one in for.
 bool IsGroup(const State& state, ValueId value) {
-  const bool is_param = state.values[value].kind == ValueKind::Param;
-  const ValueId passed = is_param ? state.facts.param(state.values[value].function(), state.values[value].param_index()) : value;
+  const ValueId passed = HandedIn(state, value);
   return passed && state.values[passed].kind == ValueKind::Group;
 }
 
@@ -73,9 +76,7 @@ bool ConcernsNoModule(const State& state, SiteId site_id, const knowledge::Entry
 
 // What an object of a library was made with; none if that was not passed or its making was not seen.
 ValueId OptionOf(const State& state, ValueId object, base::NameId option) {
-  if (object && state.values[object].kind == ValueKind::Param) {
-    object = state.facts.param(state.values[object].function(), state.values[object].param_index());
-  }
+  object = HandedIn(state, object);
   if (!object || state.values[object].kind != ValueKind::Object) return {};
   const knowledge::ClassId known = state.knowledge.FindClass(state.values[object].name());
   const base::NameId init = state.program.names->Find("__init__");

@@ -62,12 +62,15 @@ void FunctionCheck::CheckOwn() {
 std::vector<ValueId> FunctionCheck::AskedAgain() const {
   std::vector<ValueId> asked;
   for (const TraceId node : nodes_.choices) {
-    const bool recurs = traces_[node].kind == TraceKind::Choice && nodes_.recurring.contains(Asked(state_.values, traces_[node].value).key);
-    if (recurs) asked.push_back(WithoutNot(traces_[node].value));
+    if (IsAskedAgain(node)) asked.push_back(WithoutNot(traces_[node].value));
   }
   std::ranges::sort(asked);
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
   return asked;
+}
+
+bool FunctionCheck::IsAskedAgain(TraceId node) const {
+  return traces_[node].kind == TraceKind::Choice && nodes_.recurring.contains(Asked(state_.values, traces_[node].value).key);
 }
 
 ValueId FunctionCheck::WithoutNot(ValueId condition) const {
@@ -115,8 +118,7 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of, A
 // `if late: barrier()`, and later `if not late: barrier()`: what a rank answers it answers wherever it is asked the same, and it
 // issues the same in the end.
 bool FunctionCheck::IsMadeUpLater(Scene& scene, TraceId node, View view, Answers& answers) {
-  if (traces_[node].kind != TraceKind::Choice) return false;
-  if (!nodes_.recurring.contains(Asked(state_.values, traces_[node].value).key)) return false;
+  if (!IsAskedAgain(node)) return false;
   view.issuing = Issuing::UnderStrategy;
   const ValueId asked = WithoutNot(traces_[node].value);
   const auto [known, is_new] = answers.made_up.try_emplace({asked, view.rank, view.groups, settled_.size()}, false);

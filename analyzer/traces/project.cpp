@@ -77,13 +77,12 @@ void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
   // Groups are told by their numbers, which follow from the order in which they were found.
   if (other_ != nullptr && other_->groups_ != groups_) other_ = nullptr;
   for (const TraceId node : nodes.deciding) {
-    const bool is_tried = uses_ == nullptr || uses_->IsTried(traces[node].value);
-    if (!TakeOver(is_tried, 1)) DecideFor(traces[node]);
+    if (other_ != nullptr && !uses_->IsTried(traces[node].value)) TakeOver(1);
+    else DecideFor(traces[node]);
   }
   for (const TraceId op : nodes.ops) {
-    const bool is_tried = uses_ == nullptr || uses_->IsOperationTried(op);
-    if (TakeOver(is_tried, SignatureEntries(traces, op))) continue;
-    for (uint32_t rank = 0; rank < world_.size(); ++rank) AddToSignature(traces, op, rank);
+    if (other_ != nullptr && !uses_->IsOperationTried(op)) TakeOver(SignatureEntries(traces, op));
+    else AddToSignatures(traces, op);
   }
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
     const auto first = std::ranges::find(signatures_, signatures_[rank]);
@@ -91,14 +90,12 @@ void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
   }
 }
 
-// The next entries of the signatures, where they are those of the other scene.
-bool Scene::TakeOver(bool is_tried, size_t entries) {
-  if (is_tried || other_ == nullptr) return false;
+// The next entries of the signatures are those of the other scene.
+void Scene::TakeOver(size_t entries) {
   for (uint32_t rank = 0; rank < world_.size(); ++rank) {
     const auto begin = other_->signatures_[rank].begin() + static_cast<ptrdiff_t>(signatures_[rank].size());
     signatures_[rank].insert(signatures_[rank].end(), begin, begin + static_cast<ptrdiff_t>(entries));
   }
-  return true;
 }
 
 void Scene::DecideFor(const Trace& node) {
@@ -127,6 +124,10 @@ void Scene::Follow(const VaryingNodes& nodes) {
     groups_.push_back(uint64_t{group.value.index} << 1 | (group.is_guess ? 1 : 0));
     for (const RankSet members : group.members) groups_.push_back(members.bits);
   }
+}
+
+void Scene::AddToSignatures(const TraceStore& traces, TraceId op) {
+  for (uint32_t rank = 0; rank < world_.size(); ++rank) AddToSignature(traces, op, rank);
 }
 
 void Scene::AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank) {

@@ -63,7 +63,8 @@ class Scene {
  private:
   std::optional<std::vector<int64_t>> Rounds(const Trace& loop);
   void DecideFor(const Trace& node);
-  bool TakeOver(bool is_tried, size_t entries);
+  void TakeOver(size_t entries);
+  void AddToSignatures(const TraceStore& traces, TraceId op);
   void AddToSignature(const TraceStore& traces, TraceId op, uint32_t rank);
   World world_;
   Assignment assignment_;

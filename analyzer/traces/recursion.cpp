@@ -231,12 +231,21 @@ TraceId WithDecidingArguments(State& state, FuncId func, TraceId trace) {
   return Rewriter(state.traces, of_call).Run(trace);
 }
 
-bool SurelyMeetsBound(const State& state, TraceId id) {
-  const Trace& trace = state.traces[id];
-  if ((trace.flags & kHasRec) == 0) return false;
-  if (trace.kind == TraceKind::Rec) return state.cut_recursion.contains(id.index);
-  if (trace.kind != TraceKind::Seq && trace.kind != TraceKind::Scope) return false;
-  return std::ranges::any_of(state.traces.Kids(id), [&](TraceId kid) { return SurelyMeetsBound(state, kid); });
+bool SurelyMeetsBound(const State& state, TraceId trace) {
+  if (state.cut_recursion.empty()) return false;
+  std::unordered_set<uint32_t> seen;
+  std::vector<TraceId> work = {trace};
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    const Trace& part = state.traces[id];
+    // Traces share their parts.
+    if ((part.flags & kHasRec) == 0 || !seen.insert(id.index).second) continue;
+    if (part.kind == TraceKind::Rec && state.cut_recursion.contains(id.index)) return true;
+    const bool is_surely_run = part.kind == TraceKind::Seq || part.kind == TraceKind::Scope;
+    if (is_surely_run) work.insert(work.end(), state.traces.Kids(id).begin(), state.traces.Kids(id).end());
+  }
+  return false;
 }
 
 TraceId WithRecursion(State& state, TraceId body, const Binding& binding) {

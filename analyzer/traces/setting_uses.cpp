@@ -1,7 +1,6 @@
 #include "analyzer/traces/setting_uses.h"
 
 #include <algorithm>
-#include <map>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/sequence.h"
@@ -14,15 +13,13 @@ constexpr size_t kLastBit = 63;
 }  // namespace
 
 SettingUses::SettingUses(const TraceStore& traces, std::vector<ValueId> settings) : traces_(traces), settings_(std::move(settings)) {
-  std::map<ValueId, uint64_t> brought;
   for (size_t i = 0; i < settings_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << std::min(i, kLastBit);
-    brought[settings_[i]] |= bit;
+    brought_[settings_[i]] |= bit;
     for (const bool truth : {false, true}) {
-      if (const std::optional<Equality> equality = EqualityOf(traces.values(), settings_[i], truth)) brought[equality->subject] |= bit;
+      if (const std::optional<Equality> equality = EqualityOf(traces.values(), settings_[i], truth)) brought_[equality->subject] |= bit;
     }
   }
-  for (const auto& [value, bits] : brought) brought_.Add(value.index, bits);
 }
 
 uint64_t SettingUses::AskedOf(TraceId trace, const Assignment& assignment) {
@@ -55,8 +52,8 @@ uint64_t SettingUses::InOperation(TraceId id) {
 
 uint64_t SettingUses::In(ValueId value) {
   if (!value) return 0;
-  const uint64_t* brought = brought_.Find(value.index);
-  uint64_t uses = brought != nullptr ? *brought : 0;
+  const auto brought = brought_.find(value);
+  uint64_t uses = brought != brought_.end() ? brought->second : 0;
   if (traces_.values().Kids(value).empty()) return uses;
   if (const uint64_t* known = in_values_.Find(value.index)) return *known;
   for (const ValueId kid : traces_.values().Kids(value)) uses |= In(kid);

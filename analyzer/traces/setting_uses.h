@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/base/number_map.h"
@@ -32,7 +33,7 @@ class SettingUses {
 
   const TraceStore& traces_;
   std::vector<ValueId> settings_;   // by bit; all from the last bit on share it
-  base::NumberMap<uint64_t> brought_;                 // by ValueId: the settings that are looked up for it, a bit each
+  std::unordered_map<ValueId, uint64_t> brought_;     // the settings that are looked up for a value, a bit each
   base::NumberMap<uint64_t> in_traces_, in_values_;   // by id: those that are looked up in it
 };
 

@@ -89,11 +89,9 @@ class Shares {
     if (!start || !step || !StepsBySize(step) || !CountsRanks(start)) return false;
     // `items[rank:end:world_size]`: an end that was worked out, and is not where the items end by themselves.
     if (share.whole && share.stop) return false;
-    for (const ir::ExprId bound : {share.stop, share.whole}) {
-      const ValueId value = ValueOf(module, bound);
-      if (value && bound && MentionsSize(value)) return false;
-    }
-    return true;
+    const ir::ExprId bound = share.whole ? share.whole : share.stop;
+    const ValueId value = bound ? ValueOf(module, bound) : ValueId::None();
+    return !value || !MentionsSize(value);
   }
 
   // `assert len(items) % world_size == 0` before, or `if len(items) % world_size: raise`.
@@ -274,7 +272,8 @@ for batch in loader:
 
 ## When it is silent
 
-* The whole, or where the share ends, was computed from the number of ranks: padded or cut.
+* The whole was computed from the number of ranks, padded or cut; or the share of a list ends where it is
+  told to.
 * A test before has the program end if something is no multiple of the number of ranks:
   `assert len(items) % world_size == 0`.
 * The loop communicates nothing; one reduction after it is fine.

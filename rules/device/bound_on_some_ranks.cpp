@@ -157,15 +157,13 @@ class HalfBoundNames {
 
   // On ranks that come to a place, and on others it is something.
   bool IsNoneOnSome(ValueId value, const Site& place) const {
-    bool is_none = false, is_other = false;
-    const RankSet reached = context_.reach.Ranks(place, world_);
+    RankSet none;
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
-      const bool is_known_none = context_.values.IsNoneOnRank(value, world_, rank).value_or(false);
-      is_none = is_none || (is_known_none && reached.has(rank));
-      is_other = is_other || !is_known_none;
+      if (context_.values.IsNoneOnRank(value, world_, rank).value_or(false)) none = none | RankSet::Of(rank);
     }
+    if (none.empty() || none == RankSet::All(world_.size()) || (none & context_.reach.Ranks(place, world_)).empty()) return false;
     const std::vector<Guard> guards = context_.reach.Guards(place);
-    return is_none && is_other && std::ranges::none_of(guards, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
+    return std::ranges::none_of(guards, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
   }
 
   void ReportPart(const Site& object, const Site& part) {
