@@ -41,9 +41,14 @@ Finding FindingAt(const Context& context, std::string_view code, Severity severi
   return finding;
 }
 
+bool IsUncertainInPython(const Context& context, FuncId function, const Finding& finding) {
+  const bool is_python = context.program.module_of(function).language == ir::Language::Python;
+  return is_python && finding.confidence != Confidence::Certain;
+}
+
 bool BelongsInPreview(const Context& context, FuncId function, const Finding& finding, findings::Assumptions allowed) {
   const ir::ModuleId module = context.program.funcs[function].module;
-  if (finding.confidence == Confidence::Certain || context.program.modules[module].language != ir::Language::Python) return false;
+  if (!IsUncertainInPython(context, function, finding)) return false;
   return (finding.assumptions | allowed) != allowed || !context.launch.IsSeenOnRanks(module);
 }
 

@@ -23,7 +23,9 @@ Finding FindingOfAnyProcess(const Context& context, std::string_view code, Sever
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   FuncId function, ir::StmtId stmt, findings::Text message);
 
-// Whether a finding in Python code is less than certain and takes more for granted than these, or several ranks are not seen to run its program.
+// Whether a finding in Python code is less than certain.
+bool IsUncertainInPython(const Context& context, FuncId function, const Finding& finding);
+// Whether it is, and takes more for granted than these, or several ranks are not seen to run its program.
 bool BelongsInPreview(const Context& context, FuncId function, const Finding& finding, findings::Assumptions allowed = {});
 
 void AddLabel(Finding& finding, source::Span span, LabelRole role, findings::Text text);

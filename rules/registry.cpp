@@ -71,16 +71,10 @@ std::string_view ScenarioText(Scenario scenario) {
 
 std::string_view PreviewWord(const Rule& rule) {
   if (!rule.preview.empty()) return ", preview";
-  if (!rule.preview_in_part.empty()) return ", in part in preview";
-  return rule.preview_unless_certain.empty() ? "" : ", in Python preview unless certain";
+  return rule.preview_in_part.empty() ? "" : ", in part in preview";
 }
 
 std::string PreviewText(const Rule& rule) {
-  if (!rule.preview_unless_certain.empty()) {
-    return fmt::format("In Python code only findings that are certain are shown. The others are in preview, shown with `--preview`, with "
-                       "`--min-confidence possible`, or if the rule is selected (`--select {}`): {}.\n\n",
-                       rule.code, rule.preview_unless_certain);
-  }
   if (!rule.preview_in_part.empty()) {
     return fmt::format("In preview, shown with `--preview`, with `--min-confidence possible`, or if the rule is selected (`--select {}`), are {}.\n\n",
                        rule.code, rule.preview_in_part);

@@ -65,15 +65,9 @@ TEST_P(EveryRule, PreviewIsOffAndSaysWhy) {
   EXPECT_FALSE(rule().preview.ends_with('.'));
 }
 
-TEST_P(EveryRule, PreviewUnlessCertainIsOnAndSaysWhy) {
-  if (rule().preview_unless_certain.empty()) return;
-  EXPECT_TRUE(rule().on_by_default && rule().preview.empty());
-  EXPECT_THAT(RulePage(rule()), HasSubstr(std::string(rule().preview_unless_certain)));
-}
-
 TEST_P(EveryRule, PreviewInPartIsOnAndSaysWhy) {
   if (rule().preview_in_part.empty()) return;
-  EXPECT_TRUE(rule().on_by_default && rule().preview.empty() && rule().preview_unless_certain.empty());
+  EXPECT_TRUE(rule().on_by_default && rule().preview.empty());
   EXPECT_THAT(RulePage(rule()), HasSubstr(std::string(rule().preview_in_part)));
   EXPECT_FALSE(rule().preview_in_part.ends_with('.'));
 }
@@ -141,7 +135,7 @@ TEST_P(EveryRule, PageInDocsIsNotStale) {
 }
 
 TEST_P(EveryRule, StandsInTheTableOfRules) {
-  const std::string_view run = !rule().preview_unless_certain.empty() ? "certain" : rule().preview_in_part.empty() ? "on" : "in part";
+  const std::string_view run = rule().preview_in_part.empty() ? "on" : "in part";
   const std::string_view by_default = rule().on_by_default ? run : rule().preview.empty() ? "off" : "preview";
   std::string_view fix = "";
   if (rule().has_fix) fix = rule().fix == Applicability::Safe ? "`--fix`" : "`--unsafe-fixes`";

@@ -114,8 +114,6 @@ struct Rule {
   bool on_by_default = true;
   // Why the rule is in preview, off unless selected: a sentence without its end. Empty: it is not.
   std::string_view preview;
-  // Why what it finds in Python code without being certain is in preview, the same way. Empty: it is not.
-  std::string_view preview_unless_certain;
   // What it sets aside (`Finding::is_in_preview`), and why, the same way. Empty: nothing.
   std::string_view preview_in_part;
   std::string_view languages;    // "Python", "Python, C++"
@@ -140,6 +138,10 @@ inline constexpr std::string_view kReadBeforeItsFixes =
 
 inline constexpr std::string_view kTooOftenWrong =
     "on repositories that it met for the first time fewer than 85 of 100 of its findings were right (docs/precision.md)";
+
+// What several rules set aside.
+inline constexpr std::string_view kUncertainInPython =
+    "findings in Python code that are not certain: on repositories that it met for the first time fewer than 85 of 100 of them were right (docs/precision.md)";
 
 // All rules, in the order of rules.def.
 std::span<const Rule* const> AllRules();

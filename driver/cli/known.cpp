@@ -114,8 +114,12 @@ void Known::Keep(pipeline::Output& out) {
 void Known::CountHidden(const pipeline::Output& out) {
   for (const Finding& finding : out.findings) {
     if (IsShown(out, finding) || pipeline::HasLineOfItsOwn(finding)) continue;
-    if (finding.confidence >= PolicyOf(out, finding).least) ++kept_.hidden.in_preview;
-    else ++(finding.confidence == findings::Confidence::Likely ? kept_.hidden.likely : kept_.hidden.possible);
+    if (finding.confidence >= PolicyOf(out, finding).least) {
+      ++kept_.hidden.in_preview;
+      kept_.hidden.files_with_previews.insert(finding.span.file.index);
+    } else {
+      ++(finding.confidence == findings::Confidence::Likely ? kept_.hidden.likely : kept_.hidden.possible);
+    }
   }
 }
 
@@ -124,7 +128,7 @@ const pipeline::Policy& Known::PolicyOf(const pipeline::Output& out, const Findi
 }
 
 bool Known::IsShown(const pipeline::Output& out, const Finding& finding) const {
-  return pipeline::IsShown(PolicyOf(out, finding), finding, out.files[finding.span.file].path);
+  return pipeline::IsShown(PolicyOf(out, finding), finding);
 }
 
 bool Known::WasChecked(const baseline::Entry& entry, const pipeline::Output& out) const {

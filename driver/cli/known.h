@@ -1,6 +1,7 @@
 // Which findings are shown: those that are sure enough and neither in the baseline nor as old as --diff-base.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@ struct Hidden {
   size_t likely = 0;
   size_t possible = 0;
   size_t in_preview = 0;
+  std::set<uint32_t> files_with_previews;  // by index, that hold some of these
 };
 
 class Known {

@@ -43,16 +43,9 @@ void AddPlacesOf(const findings::Finding& finding, const pipeline::Output& out, 
   }
 }
 
-// How sure a difference must be that no finding names, to be one of those that the findings of its file sum up.
-findings::Confidence LeastSummedUp(const pipeline::Policy& policy, std::string_view path) {
-  findings::Confidence least = policy.least;
-  for (const rules::Rule* rule : policy.without_previews) least = std::max(least, pipeline::LeastShown(policy, rule->code, path));
-  return least;
-}
-
 // A difference that is less sure than what is shown leaves its site undecided: neither flagged nor aligned.
 // So does one in a file of which no finding tells: its rule was not asked for there, or judged it less sure.
-reports::Site SiteOf(const traces::LedgerEntry& entry, const source::SourceFile& file, const pipeline::Policy& policy, const Told& told) {
+reports::Site SiteOf(const traces::LedgerEntry& entry, const source::SourceFile& file, const pipeline::Policy& policy, const Hidden& hidden, const Told& told) {
   reports::Site site{entry.span, entry.name, reports::Verdict::Unknown, entry.reason, entry.assumptions};
   switch (entry.verdict) {
     case traces::SiteVerdict::Proven:
@@ -64,7 +57,9 @@ reports::Site SiteOf(const traces::LedgerEntry& entry, const source::SourceFile&
     case traces::SiteVerdict::Differs: {
       const findings::Confidence confidence = findings::ConfidenceOf(entry.assumptions);
       const bool is_named = told.lines.contains({file.path, LineOf(file, entry.span.begin)}) && confidence >= policy.least;
-      const bool is_summed_up = confidence >= LeastSummedUp(policy, file.path);
+      // One that no finding names may be one of those that the findings of its file sum up, and not of those that are held back.
+      const bool may_be_held_back = hidden.files_with_previews.contains(entry.span.file.index);
+      const bool is_summed_up = confidence >= (may_be_held_back ? findings::Confidence::Certain : policy.least);
       if (is_named || (is_summed_up && told.files.contains(file.path))) site.verdict = reports::Verdict::Flagged;
       else if (is_summed_up) site.reason = "difference that no finding tells of";
       else site.reason = std::string(findings::ToString(confidence)) + " difference, which is not shown";
@@ -187,7 +182,7 @@ reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Option
   for (const findings::Finding& finding : known.findings()) AddPlacesOf(finding, out, told);
   for (const traces::LedgerEntry& entry : out.ledger) {
     const source::SourceFile& file = out.files[entry.span.file];
-    report.ledger.push_back(SiteOf(entry, file, options.policies.Of(project.Relative(file.path)), told));
+    report.ledger.push_back(SiteOf(entry, file, options.policies.Of(project.Relative(file.path)), known.hidden(), told));
   }
   report.known = known.findings();
   report.has_baseline = known.compares();

@@ -16,7 +16,6 @@ using OrderedJson = nlohmann::ordered_json;
 // What keeps a rule from running.
 std::string Remark(const rules::Rule& rule) {
   if (!rule.preview.empty()) return " (in preview)";
-  if (!rule.preview_unless_certain.empty()) return " (in Python only what is certain; the rest in preview)";
   if (!rule.preview_in_part.empty()) return " (in part in preview)";
   return rule.on_by_default ? "" : " (off by default)";
 }
@@ -29,7 +28,7 @@ std::string_view FixName(const rules::Rule& rule) {
 OrderedJson JsonOf(const rules::Rule& rule) {
   return {{"code", rule.code},          {"name", rule.name},   {"summary", rule.summary},   {"severity", findings::ToString(rule.severity)},
           {"default", rule.on_by_default}, {"preview", !rule.preview.empty()},
-          {"preview_unless_certain", !rule.preview_unless_certain.empty()}, {"preview_in_part", !rule.preview_in_part.empty()}, {"languages", rule.languages}, {"fix", FixName(rule)},
+          {"preview_in_part", !rule.preview_in_part.empty()}, {"languages", rule.languages}, {"fix", FixName(rule)},
           {"explanation", rules::RulePage(rule)}};
 }
 

@@ -84,7 +84,7 @@ base::Result<std::vector<const rules::Rule*>> SelectRules(std::span<const RuleCh
 }
 
 bool HidesPreviews(const rules::Rule& rule, std::span<const RuleChoice> choices, bool preview) {
-  if (preview || (rule.preview_unless_certain.empty() && rule.preview_in_part.empty())) return false;
+  if (preview || rule.preview_in_part.empty()) return false;
   bool is_named = false;
   for (const RuleChoice& choice : choices) {
     // A list replaces those before it.

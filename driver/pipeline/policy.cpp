@@ -17,10 +17,9 @@ bool SpeaksOf(const std::vector<std::string>& selectors, std::string_view code) 
 }
 
 // Who asks for *possible* findings gets all of them.
-const rules::Rule* WithoutPreviews(const Policy& policy, std::string_view code) {
-  if (policy.least == findings::Confidence::Possible) return nullptr;
-  const auto found = std::ranges::find_if(policy.without_previews, [&](const rules::Rule* rule) { return rule->code == code; });
-  return found == policy.without_previews.end() ? nullptr : *found;
+bool HidesPreviewsOf(const Policy& policy, std::string_view code) {
+  return policy.least != findings::Confidence::Possible &&
+         std::ranges::any_of(policy.without_previews, [&](const rules::Rule* rule) { return rule->code == code; });
 }
 
 }  // namespace
@@ -40,14 +39,8 @@ void ApplyPolicy(const Options& options, const PathMap& paths, const source::Sou
   }
 }
 
-findings::Confidence LeastShown(const Policy& policy, std::string_view code, std::string_view path) {
-  const rules::Rule* rule = IsPythonName(path) ? WithoutPreviews(policy, code) : nullptr;
-  return rule != nullptr && !rule->preview_unless_certain.empty() ? findings::Confidence::Certain : policy.least;
-}
-
-bool IsShown(const Policy& policy, const Finding& finding, std::string_view path) {
-  if (finding.is_in_preview && WithoutPreviews(policy, finding.code) != nullptr) return false;
-  return finding.confidence >= LeastShown(policy, finding.code, path);
+bool IsShown(const Policy& policy, const Finding& finding) {
+  return finding.confidence >= policy.least && !(finding.is_in_preview && HidesPreviewsOf(policy, finding.code));
 }
 
 bool Runs(const Policy& policy, std::string_view code) {

@@ -13,10 +13,8 @@ namespace allranks::pipeline {
 void ApplyPolicy(const Options& options, const PathMap& paths, const source::SourceFiles& files,
                  std::vector<findings::Finding>& findings);
 
-// How sure a finding of the rule must be to be shown in the file.
-findings::Confidence LeastShown(const Policy& policy, std::string_view code, std::string_view path);
-// Whether a finding in the file is sure enough, and not in preview where previews are not shown.
-bool IsShown(const Policy& policy, const findings::Finding& finding, std::string_view path);
+// Whether a finding is sure enough, and not in preview where previews are not shown.
+bool IsShown(const Policy& policy, const findings::Finding& finding);
 
 // Whether the findings of a rule count.
 bool Runs(const Policy& policy, std::string_view code);

@@ -36,7 +36,7 @@ std::string_view FamilyOf(const rules::Rule& rule) {
 // What the tool says of its own reading is always so; a rule in preview has been read on less code.
 std::string_view PrecisionOf(const rules::Rule& rule) {
   if (rule.check == nullptr && rule.check_launch == nullptr) return "very-high";
-  return rule.preview.empty() && rule.preview_unless_certain.empty() && rule.preview_in_part.empty() ? "high" : "medium";
+  return rule.preview.empty() && rule.preview_in_part.empty() ? "high" : "medium";
 }
 
 std::string_view ProblemSeverityOf(findings::Severity severity) {

@@ -117,7 +117,7 @@ base::Result<bool> Workspace::Analyse(const Settings& settings, OpenFiles open, 
   if (out->is_same) return true;
   std::erase_if(out->findings, [&](const findings::Finding& finding) {
     const std::string path = snapshot_->paths.Relative(snapshot_->analysed.files[finding.span.file].path);
-    return !pipeline::IsShown(options_->policies.Of(path), finding, path);
+    return !pipeline::IsShown(options_->policies.Of(path), finding);
   });
   if (baseline_) baseline::TakeKnown(*baseline_, out->findings);
   if (is_first) first_names_ = snapshot_->analysed.names.size();

@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -16,7 +17,9 @@ void CheckDivergentLoop(const Context& context, FindingSink& sink) {
         "make the number of rounds equal on all ranks (distributed sampler, minimum over the "
         "ranks, `Join`), or communicate once after the loop",
         {}};
-    sink.push_back(FindingOf(context, difference, kAR105, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kAR105, std::move(message), std::move(help));
+    finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -26,7 +29,7 @@ extern const Rule DivergentLoop = {
     .code = kAR105,
     .name = "divergent-loop",
     .severity = Severity::Error,
-    .preview_unless_certain = kTooOftenWrong,
+    .preview_in_part = kUncertainInPython,
     .languages = "Python, C, C++",
     .summary = "collective in a loop whose number of rounds differs between ranks",
     .explanation = R"md(

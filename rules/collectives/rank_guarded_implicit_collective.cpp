@@ -1,6 +1,7 @@
 #include "analyzer/knowledge/words.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/hoist.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -26,6 +27,7 @@ void CheckRankGuardedImplicitCollective(const Context& context, FindingSink& sin
     if (operation.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
     findings::Finding finding = FindingOf(context, difference, kAR102, std::move(message), std::move(help));
     AddHoist(context, difference, finding);
+    finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -36,7 +38,7 @@ extern const Rule RankGuardedImplicitCollective = {
     .code = kAR102,
     .name = "rank-guarded-implicit-collective",
     .severity = Severity::Error,
-    .preview_unless_certain = kTooOftenWrong,
+    .preview_in_part = kUncertainInPython,
     .languages = "Python, C, C++",
     .summary = "framework call with a collective inside that only some ranks reach",
     .explanation = R"md(

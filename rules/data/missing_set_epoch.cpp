@@ -276,7 +276,7 @@ class Epochs {
       if (RanksThrough(guard)) AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"differs between ranks", {}});
     }
     finding.help = {"call `set_epoch(epoch)` on all ranks", {}};
-    sink_.push_back(std::move(finding));
+    Add(site, std::move(finding));
   }
 
   // Those that the tests around a call let through; all, as far as the tests do not ask for the rank.
@@ -349,6 +349,11 @@ class Epochs {
     const uint32_t end = module[receiver].end;
     finding.fixes.push_back(MakeFix("tell the sampler the epoch", Applicability::Safe,
                                     {Replace({module.file, end, end}, ".sampler")}));
+    Add(site, std::move(finding));
+  }
+
+  void Add(const Site& site, Finding finding) {
+    finding.is_in_preview = IsUncertainInPython(context_, site.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -606,7 +611,7 @@ class Epochs {
     AddLabel(finding, finding.span, LabelRole::Primary, {"tells the next epoch at best", {}});
     AddLabel(finding, SpanOf(context_, loop.place()), LabelRole::Why, {"draws the order, the same in the first two epochs", {}});
     finding.help = {"call it before this loop", {}};
-    sink_.push_back(std::move(finding));
+    Add(call, std::move(finding));
   }
 
   // One finding a loader, however many places ask a generator for its next batch.
@@ -779,7 +784,7 @@ class Epochs {
     finding.witness = WitnessOf(sampler, epochs);
     std::optional<findings::Fix> fix = is_stuck || loop.is_endless || loop.begins_anew ? std::nullopt : FixOf(loop, sampler);
     if (fix) finding.fixes.push_back(std::move(*fix));
-    sink_.push_back(std::move(finding));
+    Add(loop.place(), std::move(finding));
   }
 
   // `range(args.epochs)` of a program that is started with one epoch, by its settings or by all commands.
@@ -900,7 +905,7 @@ extern const Rule MissingSetEpoch = {
     .code = kAR301,
     .name = "missing-set-epoch",
     .severity = Severity::Error,
-    .preview_unless_certain = kTooOftenWrong,
+    .preview_in_part = kUncertainInPython,
     .languages = "Python",
     .summary = "shuffling DistributedSampler that is iterated over epochs without `set_epoch`",
     .explanation = R"md(
