@@ -1,7 +1,10 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
+
+using findings::Finding;
 
 constexpr std::string_view kAR106 = "AR106";
 
@@ -54,7 +57,9 @@ void CheckMismatchedCollectives(const Context& context, FindingSink& sink) {
     findings::Text help = difference.axes.has(knowledge::Axis::HashOrder) ? findings::Text{"go over `sorted(...)` of the set, or over a list", {}} : findings::Text{
         "issue the same operations on every rank of the group, in the same order, with the same root, type and size",
         {}};
-    sink.push_back(FindingOf(context, difference, kAR106, MismatchMessage(context, difference), std::move(help)));
+    Finding finding = FindingOf(context, difference, kAR106, MismatchMessage(context, difference), std::move(help));
+    finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -64,6 +69,7 @@ extern const Rule MismatchedCollectives = {
     .code = kAR106,
     .name = "mismatched-collectives",
     .severity = Severity::Error,
+    .preview_in_part = kUncertainInPython,
     .languages = "Python, C, C++",
     .summary = "collectives of different ranks that meet and do not match",
     .explanation = R"md(
