@@ -191,6 +191,9 @@ base::Result<bool> LauncherTables::Load(std::string_view name, std::string_view 
     for (std::string& argument : Texts(table, "names")) device_arguments_.push_back(std::move(argument));
   });
   each("torch_bound", [&](const toml::table& table) { torch_bounds_.push_back(ReadBound(table)); });
+  each("torch_module", [&](const toml::table& table) {
+    torch_modules_.push_back({.name = TextIn(table, "name"), .last = VersionIn(TextIn(table, "last")).value_or(Version())});
+  });
   each("family", [&](const toml::table& table) { variable_names_.Add(ReadFamily(table)); });
   each("pair", [&](const toml::table& table) {
     pairs_.push_back({.config = TextIn(table, "config"), .key = TextIn(table, "key"), .args = Texts(table, "args"), .launcher = TextIn(table, "launcher"), .ignored = TextIn(table, "ignored"), .absent = TextIn(table, "absent"), .excludes = BoolIn(table, "excludes")});

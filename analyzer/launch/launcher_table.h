@@ -102,6 +102,12 @@ struct TorchBound {
   std::optional<Version> NewestTorch(const Release& release) const;
 };
 
+// A part of PyTorch that newer releases lack.
+struct TorchModule {
+  std::string name;                 // "torch._six"
+  Version last;                     // that has it
+};
+
 class LauncherTables {
  public:
   // Adds what a file says. An error names the file and the line.
@@ -119,6 +125,7 @@ class LauncherTables {
   const std::vector<PairEntry>& pairs() const { return pairs_; }
   const VariableNames& variable_names() const { return variable_names_; }
   const std::vector<TorchBound>& torch_bounds() const { return torch_bounds_; }
+  const std::vector<TorchModule>& torch_modules() const { return torch_modules_; }
   // Arguments of scripts with which a program takes devices beside those of its ranks: "--use_vllm".
   const std::vector<std::string>& device_arguments() const { return device_arguments_; }
 
@@ -133,6 +140,7 @@ class LauncherTables {
   VariableNames variable_names_;
   std::vector<std::string> device_arguments_;
   std::vector<TorchBound> torch_bounds_;
+  std::vector<TorchModule> torch_modules_;
 };
 
 // The option of a table that a word such as "--nproc_per_node" names.

@@ -30,6 +30,12 @@ void Fields(T& it, Visit& visit) {
   visit(names, steps);
 }
 
+template <Is<TorchModule> T, class Visit>
+void Fields(T& it, Visit& visit) {
+  auto& [name, last] = it;
+  visit(name, last);
+}
+
 template <Is<UnreadVariable> T, class Visit>
 void Fields(T& it, Visit& visit) {
   auto& [name, in, instead] = it;
@@ -96,7 +102,7 @@ void Fields(T& it, Visit& visit) {
 template <class Self, class Visit>
 void TablesImage::VisitAll(Self& self, Visit& visit) {
   visit(self.launchers_, self.variables_, self.configs_, self.pairs_, self.abouts_, self.variable_names_, self.device_arguments_,
-        self.torch_bounds_);
+        self.torch_bounds_, self.torch_modules_);
 }
 
 std::string TablesImage::Of(const LauncherTables& tables) {

@@ -72,8 +72,11 @@ std::optional<Version> Newest(std::string_view rest, bool is_image) {
   return newest.value_or(kAny);
 }
 
-// The release that a requirement names as the only or the last one: `==1.3.13`, `<=0.3.4`, `=0.8.2` of conda.
+// The release that a requirement names as the only or the last one: `==1.3.13`, `>=0.3.1,<=0.3.4`, `=0.8.2` of conda.
 std::optional<Release> LastAllowed(std::string_view rest) {
+  SkipBlanks(rest);
+  if (rest.starts_with(">=")) rest.remove_prefix(std::min(rest.find_first_not_of("0123456789. ", 2), rest.size()));
+  if (rest.starts_with(",")) rest.remove_prefix(1);
   SkipBlanks(rest);
   const auto op = std::ranges::find_if(kPinned, [&](std::string_view one) { return rest.starts_with(one); });
   if (op == kPinned.end()) return std::nullopt;
@@ -91,11 +94,25 @@ bool IsEnvironment(std::string_view text) {
   return text.starts_with(kDependencies) || text.find("\ndependencies:") != std::string_view::npos;
 }
 
+// Cuts off what may stand between the name and the release: the end of a link, `](https://pytorch.org)`, and ` install = `.
+void SkipToRelease(std::string_view& rest) {
+  constexpr std::array<std::string_view, 2> kWords = {"version ", "install "};
+  if (rest.starts_with("](")) rest.remove_prefix(std::min(rest.find(')'), rest.size() - 1) + 1);
+  std::string_view behind = rest;
+  SkipBlanks(behind);
+  const auto word = std::ranges::find_if(kWords, [&](std::string_view one) { return behind.starts_with(one); });
+  if (word != kWords.end()) rest.remove_prefix(rest.size() - behind.size() + word->size() - 1);
+  behind = rest;
+  SkipBlanks(behind);
+  if (behind.starts_with("= ")) rest = behind.substr(1);
+}
+
 // `PyTorch 1.4.0` in prose; `PyTorch 1.4+` and `PyTorch 1.4 or later` allow all behind it. Nothing: no version follows.
 std::optional<Version> NewestInProse(std::string_view rest) {
   // `PyTorch 1.8 and CUDA 11` is no range.
   constexpr std::array<std::string_view, 12> kOpen = {"+", "or ", "(or ", "and above", "and later", "and higher", "and newer", "and up", "above", "to ", "- ", ">"};
   constexpr std::string_view kAtLeast = "≥";
+  SkipToRelease(rest);
   const size_t digit = rest.find_first_not_of(" (v:`*");
   if (digit != std::string_view::npos && rest.substr(digit).starts_with(kAtLeast)) return kAny;
   if (digit == 0 || digit == std::string_view::npos || rest.substr(0, digit).find(' ') == std::string_view::npos) return std::nullopt;

@@ -44,6 +44,10 @@ TEST(TorchPinsTest, ProseOfPages) {
   EXPECT_THAT(said("Install PyTorch 1.10+cu111 and torchvision 0.11"), Optional(Version{1, 10}));
   EXPECT_THAT(said("PyTorch 1.4.0, and PyTorch 1.12.1"), Optional(Version{1, 12}));
   EXPECT_THAT(said("PyTorch3D 0.3.0"), Eq(std::nullopt));
+  EXPECT_THAT(said("[PyTorch](http://pytorch.org) install = 1.4.0"), Optional(Version{1, 4}));
+  EXPECT_THAT(said("* PyTorch version 1.7.1 and CUDA"), Optional(Version{1, 7}));
+  EXPECT_THAT(said("[PyTorch](http://pytorch.org) 1.4.0 or later"), Eq(std::nullopt));
+  EXPECT_THAT(said("[PyTorch](http://pytorch.org), 2 GPUs of version 1.4"), Eq(std::nullopt));
 }
 
 TEST(TorchPinsTest, OtherPagesTellWhatTheyInstall) {
@@ -110,6 +114,8 @@ TEST(TorchPinsTest, OtherPackages) {
   EXPECT_THAT(newest("torchvision=0.7.0=py38"), Optional(Version{1, 6}));
   EXPECT_THAT(newest("mmcv-full==1.4.4"), Optional(Version{1, 10}));
   EXPECT_THAT(newest("mmcv<=1.3.9"), Optional(Version{1, 10}));
+  EXPECT_THAT(newest("mmcv>=1.3.8,<=1.4.0"), Optional(Version{1, 10}));
+  EXPECT_THAT(newest("mmcv>=1.3.8, !=1.4.0"), Eq(std::nullopt));
   EXPECT_THAT(newest("mmcv-full==1.4.8"), Eq(std::nullopt));
   EXPECT_THAT(newest("mmcv>=1.3.9"), Eq(std::nullopt));
   EXPECT_THAT(newest("torch==1.5.0\ntorchvision==0.8.2"), Optional(Version{1, 5}));

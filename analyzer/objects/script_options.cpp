@@ -49,6 +49,7 @@ class Gatherer {
     for (uint32_t i = 0; i < module_.exprs.size(); ++i) NoteExpr(ExprId{i});
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) NoteAssignment(module_.stmts[ir::StmtId{i}]);
     for (uint32_t i = 0; i < module_.imports.size(); ++i) NoteImport(module_.imports[ir::ImportId{i}]);
+    for (const ir::StmtId stmt : module_.statements(module_.functions[ir::kTopLevel].body)) NoteTorch(module_[stmt]);
     return std::move(out_);
   }
 
@@ -257,6 +258,18 @@ class Gatherer {
     if (Text(import.name) == kParser && Text(import.module) != "argparse") out_.is_open = true;
   }
 
+  // Of the first level of the file: under `try` and `if` another may stand in for it.
+  void NoteTorch(const ir::Stmt& stmt) {
+    if (stmt.kind != ir::StmtKind::Import) return;
+    for (uint32_t i = 0; i < stmt.b; ++i) {
+      const ir::Import& import = module_.imports[ir::ImportId{stmt.a + i}];
+      const std::string_view module = Text(import.module), name = Text(import.name);
+      if (module.starts_with("torch.")) out_.torch_modules.emplace(module);
+      else if (module == "torch") out_.torch_modules.insert("torch." + std::string(name));
+      else if (module.empty() && import.level == 0 && name.starts_with("torch.")) out_.torch_modules.emplace(name);
+    }
+  }
+
   const ir::Module& module_;
   const base::Interner& names_;
   std::set<std::string_view> parsers_;
@@ -327,6 +340,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   for (const ModuleOptions* module : modules) {
     script.options.insert(module->options.begin(), module->options.end());
     script.variables.insert(module->variables.begin(), module->variables.end());
+    script.torch_modules.insert(module->torch_modules.begin(), module->torch_modules.end());
   }
   script.forms = FormsIn(modules, script.is_known);
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };

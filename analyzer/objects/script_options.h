@@ -41,6 +41,7 @@ struct ModuleOptions {
   ArgumentForms forms;               // what its `add_argument` calls take
   std::map<std::string, ArgumentForms> fields;  // the same of the fields of its classes
   std::set<std::string> handed;      // classes whose fields `HfArgumentParser` makes arguments of
+  std::set<std::string> torch_modules;  // of PyTorch, that it imports whenever it is read
   std::set<std::string> backends;    // of its process groups, "cpu:gloo,cuda:nccl"; "": of one whose backend is not known
 };
 
@@ -58,6 +59,7 @@ struct ScriptOptions {
   bool has_no_nccl = false;          // it has process groups, and none of them has; or it runs on devices of another kind
   bool shares_batches = false;       // several ranks may work on one batch
   std::set<std::string> variables;   // texts that may name a variable of the environment
+  std::set<std::string> torch_modules;  // of PyTorch, without which it does not start
 
   bool Takes(std::string_view option) const;
 };

@@ -267,6 +267,8 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
     job.script_path = FileOf(job, folder);
     if (file.kind == launch::FileKind::Markdown && MayBeBelow(job, folder)) job.script_path.clear();
     if (file.brings_files) continue;
+    // Of the scripts of a folder without code nothing is known.
+    job.is_script_nowhere = !by_folder_.empty() && !job.is_module && job.script.text().ends_with(".py") && !by_name_.contains(NameOf(job.script.text()));
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
     if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
     // A page may tell of what is still to be written.

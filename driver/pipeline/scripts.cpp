@@ -14,7 +14,8 @@ namespace {
 // A script that comes to more files is one of a framework, whose arguments come from everywhere.
 constexpr size_t kMostFiles = 300;
 
-// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks or makes a process group.
+// One of these stands in a file that makes, fills or reads a parser, asks for its rank, starts ranks or makes a process group; or the name of
+// a part of PyTorch that newer releases lack.
 const std::array<std::string, 10> kWords = {"ArgumentParser", "add_argument", "parse_", "argv", "local_rank", "RANK", "WORLD_SIZE", "SLURM_", "spawn",
                                             "init_process_group"};
 // One of these in a file that imports what lets several ranks work on one batch; of such a file nothing else is asked.
@@ -22,8 +23,9 @@ const std::array<std::string, 3> kOfBatches = {"deepspeed", "megatron", "distrib
 
 class ScriptReader {
  public:
-  ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Selection& selection, const Parsed& parsed, base::Interner& names)
-      : in_(input), graph_(graph), selection_(selection), parsed_(parsed), names_(names), words_(kWords), of_batches_(kOfBatches) {
+  ScriptReader(const LaunchInput& input, const binding::ModuleGraph& graph, const Selection& selection, const Parsed& parsed,
+               const launch::LauncherTables& tables, base::Interner& names)
+      : in_(input), graph_(graph), selection_(selection), parsed_(parsed), names_(names), words_(WordsWith(tables)), of_batches_(kOfBatches) {
     for (const ir::Module& module : parsed.modules) by_path_.emplace(parsed.files[module.file].path, &module);
   }
 
@@ -44,6 +46,12 @@ class ScriptReader {
   }
 
  private:
+  static std::vector<std::string> WordsWith(const launch::LauncherTables& tables) {
+    std::vector<std::string> words(kWords.begin(), kWords.end());
+    for (const launch::TorchModule& module : tables.torch_modules()) words.push_back(module.name.substr(module.name.rfind('.') + 1));
+    return words;
+  }
+
   struct File {
     objects::ModuleOptions options;
     std::vector<std::string> imports;
@@ -127,7 +135,7 @@ class ScriptReader {
 
 Scripts ReadScripts(const LaunchInput& input, const binding::ModuleGraph& graph, const Selection& selection, const Parsed& parsed,
                     const launch::Launches& launches, base::Interner& names) {
-  ScriptReader reader(input, graph, selection, parsed, names);
+  ScriptReader reader(input, graph, selection, parsed, launches.tables, names);
   Scripts scripts;
   for (const launch::LaunchFile& file : launches.files) {
     for (const launch::Job& job : file.jobs) {

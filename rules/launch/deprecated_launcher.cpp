@@ -54,15 +54,23 @@ bool HasNoOther(const LaunchContext& context, const LaunchFile& file) {
   return newest && other->since && *newest < *other->since;
 }
 
-// The project is run with a PyTorch before 2.0, which hands the argument over by its old name.
-bool IsOfOldRelease(const LaunchContext& context, const LaunchFile& file) {
+// The script imports what only older releases than this one have.
+bool NeedsOlder(const LaunchContext& context, const Job& job, launch::Version version) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  return script != nullptr && std::ranges::any_of(context.launches.tables.torch_modules(), [&](const launch::TorchModule& module) {
+    return module.last < version && script->torch_modules.contains(module.name);
+  });
+}
+
+// The job is run with a PyTorch before 2.0, which hands the argument over by its old name.
+bool IsOfOldRelease(const LaunchContext& context, const LaunchFile& file, const Job& job) {
   constexpr launch::Version kRenamed{2, 0};
-  return context.launches.pins.AreOlderThan(file.path, kRenamed);
+  return context.launches.pins.AreOlderThan(file.path, kRenamed) || NeedsOlder(context, job, kRenamed);
 }
 
 bool RefusesRank(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer& layer) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
-  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || IsOfOldRelease(context, file)) return false;
+  if (script == nullptr || !script->is_known || layer.Find("use_env") != nullptr || IsOfOldRelease(context, file, job)) return false;
   return script->Takes("--local_rank") && !script->Takes("--local-rank");
 }
 
@@ -81,6 +89,13 @@ bool IsOtherArmOfTorchrun(const LaunchFile& file, const Job& job) {
     return other.Find("torchrun") != nullptr && std::ranges::any_of(job.arms, [&](const auto& own) {
       return std::ranges::any_of(other.arms, [&](const auto& arm) { return arm.first == own.first && arm.second != own.second; });
     });
+  });
+}
+
+// A page that starts the same by `torchrun`, too: which of both is for the reader to choose, by the release that he has.
+bool IsBesideTorchrun(const LaunchFile& file, const Job& job) {
+  return file.kind == launch::FileKind::Markdown && std::ranges::any_of(file.jobs, [&](const Job& other) {
+    return other.Find("torchrun") != nullptr && !other.script.empty() && other.script.text() == job.script.text();
   });
 }
 
@@ -109,7 +124,7 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
-      const bool is_doubtful = StartsToday(context, job, *layer) || IsOfOldRelease(context, file);
+      const bool is_doubtful = StartsToday(context, job, *layer) || IsOfOldRelease(context, file, job) || IsBesideTorchrun(file, job) || job.is_script_nowhere;
       Finding finding = LaunchFinding(kAR905, Severity::Warning, is_doubtful ? Confidence::Possible : Confidence::Likely, PlaceOf(*layer),
                                       {"`torch.distributed.launch` is deprecated: since PyTorch 2.0 it passes `--local-rank` to the script, "
                                        "which breaks a parser that takes `--local_rank` alone",
@@ -167,6 +182,9 @@ torchrun --nproc_per_node=8 train.py
 * `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
 * A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`, or
   `LOCAL_RANK` beside `parse_known_args`) or takes the new name: then the finding is only *possible*.
+  So it is where the project has no file of the script's name, where a page starts the same script by
+  `torchrun` as well, and where only PyTorch before 2.0 can run it: by what it says that it is run with (as
+  below), by a version of Python that has no other, or by an import of what is gone since (`torch._six`).
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a page that tells
   how to install it, in the folder of the script or above; or by another package that only works with an
