@@ -762,7 +762,7 @@ class Epochs {
 
   void Report(const LoaderLoop& loop, ValueId sampler, const Site& epochs, ir::ModuleId program) {
     const bool is_stuck = Contains(stuck_, sampler, program) || Contains(stuck_, loop.loader, program);
-    const bool is_open = loop.is_endless || loop.begins_anew || SomebodyTellsSomething(program);
+    const bool is_open = loop.is_endless || loop.begins_anew || IsOfEndlessGenerator(epochs) || SomebodyTellsSomething(program);
     Finding finding = FindingAt(
         context_, kAR301, Severity::Error, is_open ? Confidence::Likely : Confidence::Certain, loop.place(),
         {is_stuck ? "every epoch over `{}` has the same shuffle order: `set_epoch` tells its `DistributedSampler` the same number each time"
@@ -785,6 +785,12 @@ class Epochs {
     std::optional<findings::Fix> fix = is_stuck || loop.is_endless || loop.begins_anew ? std::nullopt : FixOf(loop, sampler);
     if (fix) finding.fixes.push_back(std::move(*fix));
     Add(loop.place(), std::move(finding));
+  }
+
+  // `while True: yield from loader`: whether it comes to a second round is up to who takes the batches.
+  bool IsOfEndlessGenerator(const Site& epochs) const {
+    const bool is_endless = context_.program.module_of(epochs.function)[epochs.expr].kind == ir::ExprKind::Constant;
+    return is_endless && context_.program.function(epochs.function).is_generator;
   }
 
   // `range(args.epochs)` of a program that is started with one epoch, by its settings or by all commands.
