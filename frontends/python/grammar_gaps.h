@@ -15,6 +15,7 @@ namespace allranks::python {
 // lowering puts
 //   it back.
 // * `class A[T = int]`: defaults of type parameters, which become bounds. Lowering reads neither.
+// * `x: A[B[int] or C[int]] = y`: an `or` within the brackets of a variable's annotation, which becomes `|`.
 //
 // Looks at the statements around `places`, where the parser stumbled. True if it changed anything; `stars`
 // gets the offsets of the blanked stars, in order.
