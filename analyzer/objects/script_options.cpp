@@ -261,7 +261,7 @@ class Gatherer {
   // Of the first level of the file: under `try` and `if` another may stand in for it.
   void NoteTorch(const ir::Stmt& stmt) {
     if (stmt.kind != ir::StmtKind::Import) return;
-    for (uint32_t i = 0; i < stmt.b; ++i) {
+    for (uint32_t i = 0; i < stmt.c; ++i) {
       const ir::Import& import = module_.imports[ir::ImportId{stmt.a + i}];
       const std::string_view module = Text(import.module), name = Text(import.name);
       if (module.starts_with("torch.")) out_.torch_modules.emplace(module);
