@@ -537,7 +537,7 @@ extern const Rule TornCheckpoint = {
     .code = kAR808,
     .name = "torn-checkpoint",
     .severity = Severity::Warning,
-    .preview_in_part = "checkpoints with a text where the reader counts on (`\"epoch\": \"best\"`), from which nobody resumes: 6 of 10 were right, as the best model "
+    .preview_in_part = "checkpoints with a text where the reader counts on (`\"epoch\": \"best\"`), from which nobody resumes: 6 of 9 were right, as the best model "
                        "may be lost all the same",
     .languages = "Python",
     .summary = "checkpoint that is overwritten in place, and from which the program resumes",
