@@ -84,7 +84,7 @@ class FunctionCheck {
     std::vector<uint64_t> groups;
     size_t settled = 0;
   };
-  SequenceStore& ListsFor(const Scene& scene, SharedLists& shared) const;
+  SequenceStore& ListsFor(Scene& scene, SharedLists& shared) const;
   void CheckScene(Scene& scene, SharedLists& shared);
   bool CheckOnce(Scene& scene, SequenceStore& sequences);
   bool AdmitsAll(const World& world, TraceId node) const;

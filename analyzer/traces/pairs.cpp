@@ -235,7 +235,7 @@ void FunctionCheck::CheckScene(Scene& scene, SharedLists& shared) {
   while (!full() && CheckOnce(scene, ListsFor(scene, shared))) {}
 }
 
-SequenceStore& FunctionCheck::ListsFor(const Scene& scene, SharedLists& shared) const {
+SequenceStore& FunctionCheck::ListsFor(Scene& scene, SharedLists& shared) const {
   constexpr size_t kMostItems = 50'000;
   const bool fits = shared.settled == settled_.size() && shared.groups == scene.groups() && shared.store.size() < kMostItems;
   if (!fits) shared = {.store = {}, .groups = scene.groups(), .settled = settled_.size()};

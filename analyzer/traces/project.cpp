@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "analyzer/base/number_set.h"
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/shapes.h"
 
@@ -75,7 +76,7 @@ void Scene::FindClasses(const TraceStore& traces, const VaryingNodes& nodes) {
   Follow(nodes);
   signatures_.resize(world_.size());
   // Groups are told by their numbers, which follow from the order in which they were found.
-  if (other_ != nullptr && other_->groups_ != groups_) other_ = nullptr;
+  if (other_ != nullptr && other_->groups() != groups()) other_ = nullptr;
   for (const TraceId node : nodes.deciding) {
     if (other_ != nullptr && !uses_->IsTried(traces[node].value)) TakeOver(1);
     else DecideFor(traces[node]);
@@ -119,11 +120,17 @@ std::vector<int64_t> Scene::Fingerprint() const {
 
 void Scene::Follow(const VaryingNodes& nodes) {
   recurring_ = &nodes.recurring;
-  for (GroupIndex index = 0; index < evaluator_.group_count(); ++index) {
+  found_groups_ = evaluator_.group_count();
+}
+
+const std::vector<uint64_t>& Scene::groups() {
+  if (!groups_.empty()) return groups_;
+  for (GroupIndex index = 0; index < found_groups_; ++index) {
     const GroupInfo& group = evaluator_.group(index);
     groups_.push_back(uint64_t{group.value.index} << 1 | (group.is_guess ? 1 : 0));
     for (const RankSet members : group.members) groups_.push_back(members.bits);
   }
+  return groups_;
 }
 
 void Scene::AddToSignatures(const TraceStore& traces, TraceId op) {
@@ -166,18 +173,23 @@ void Projector::NoteAgreed(TraceId node) {
 SeqId Projector::Run(TraceId trace) {
   if (view_.agreed) FindAroundAgreed(trace);
   const SeqId list = Project(trace, {});
-  if (!state_.cut_recursion.empty() && MeetsCutRecursion(list)) state_.meets_cut_recursion = true;
+  if (!state_.cut_recursion.empty() && !state_.meets_cut_recursion) state_.meets_cut_recursion = MeetsCutRecursion(list);
   return list;
 }
 
-// Whether this rank surely gets to a recursive call that was not followed.
-bool Projector::MeetsCutRecursion(SeqId list, int depth) {
-  constexpr int kDeepest = 50;
-  for (SeqId at = list; at != kNothing && at != kRaised && depth < kDeepest; at = sequences_[at].next) {
-    const Item& item = sequences_[at];
-    if (item.kind == ItemKind::Rec && state_.cut_recursion.contains(item.origin.index)) return true;
-    const bool is_entered = item.kind == ItemKind::Sub || (item.kind == ItemKind::Loop && scene_.Trips(state_.traces[item.origin], view_.rank));
-    if (is_entered && MeetsCutRecursion(item.a, depth + 1)) return true;
+// Whether this rank surely gets to a recursive call that was not followed. Lists share their tails and those of calls: each item is met once.
+bool Projector::MeetsCutRecursion(SeqId list) {
+  base::NumberSet met;
+  std::vector<SeqId> lists = {list};
+  while (!lists.empty()) {
+    SeqId at = lists.back();
+    lists.pop_back();
+    for (; at != kNothing && at != kRaised && met.Add(at.index); at = sequences_[at].next) {
+      const Item& item = sequences_[at];
+      if (item.kind == ItemKind::Rec && state_.cut_recursion.contains(item.origin.index)) return true;
+      const bool is_entered = item.kind == ItemKind::Sub || (item.kind == ItemKind::Loop && scene_.Trips(state_.traces[item.origin], view_.rank));
+      if (is_entered) lists.push_back(item.a);
+    }
   }
   return false;
 }

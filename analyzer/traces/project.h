@@ -50,8 +50,8 @@ class Scene {
   bool Recurs(uint64_t asked) const { return recurring_ != nullptr && recurring_->contains(asked); }
   // Of two scenes of one world with equal fingerprints, each rank issues the same in both.
   std::vector<int64_t> Fingerprint() const;
-  // The groups that were found before FindClasses or Follow, and their members on each rank.
-  const std::vector<uint64_t>& groups() const { return groups_; }
+  // The groups that were found before FindClasses or Follow, and their members on each rank. Put together where somebody compares them.
+  const std::vector<uint64_t>& groups();
   // Says what parts ask of the settings that this scene is one try of. `other`: another try in the same world, if there is one. Both must live as long.
   void SetUses(SettingUses& uses, Scene* other = nullptr) {
     uses_ = &uses;
@@ -74,7 +74,8 @@ class Scene {
   std::vector<std::vector<int64_t>> signatures_;   // by rank: all that a projection asks about it
   std::vector<uint32_t> class_of_;   // by rank
   const std::unordered_set<uint64_t>* recurring_ = nullptr;   // of the nodes given to FindClasses or Follow
-  std::vector<uint64_t> groups_;
+  size_t found_groups_ = 0;
+  std::vector<uint64_t> groups_;   // empty: nobody asked yet, or there are none
   SettingUses* uses_ = nullptr;
   Scene* other_ = nullptr;   // in which what asks for nothing that is tried is decided alike
   const variation::ValueStore& values_;
@@ -149,7 +150,7 @@ class Projector {
   };
 
   SeqId Project(TraceId id, const Context& context);
-  bool MeetsCutRecursion(SeqId list, int depth = 0);
+  bool MeetsCutRecursion(SeqId list);
   bool IsRecursive(FuncId func);
   SeqId ProjectOp(TraceId id, const Trace& trace, SeqId next);
   void CheckMember(TraceId id, const GroupInfo& group, const Item& item);
