@@ -97,7 +97,7 @@ FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId ca
 
 bool AreAllRanksAt(const Context& context, const objects::Site& site) {
   const traces::World world = objects::SmallJob(context.facts.job);
-  return context.reach.Ranks(site, world) == traces::RankSet::All(world.size());
+  return context.ranks.At(site, world) == traces::RankSet::All(world.size());
 }
 
 namespace {
@@ -136,7 +136,7 @@ bool AsksForAttribute(const Context& context, const objects::Guard& guard, varia
 }
 
 bool AsksForAttributeBefore(const Context& context, const objects::Site& site, variation::ValueId object) {
-  return std::ranges::any_of(context.reach.Guards(site), [&](const objects::Guard& guard) { return AsksForAttribute(context, guard, object); });
+  return std::ranges::any_of(context.guards.Of(site), [&](const objects::Guard& guard) { return AsksForAttribute(context, guard, object); });
 }
 
 }  // namespace allranks::rules

@@ -15,11 +15,13 @@
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/objects/accumulation.h"
 #include "analyzer/objects/file_uses.h"
+#include "analyzer/objects/guards.h"
+#include "analyzer/objects/job_places.h"
 #include "analyzer/objects/launch.h"
 #include "analyzer/objects/launched_options.h"
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/ranks_at.h"
 #include "analyzer/objects/strategies.h"
 #include "analyzer/objects/training.h"
 #include "analyzer/objects/values.h"
@@ -68,7 +70,9 @@ struct Context {
   const traces::Analysis& analysis;
   const objects::ProgramIndex& index;
   const objects::Values& values;
-  const objects::Reach& reach;
+  const objects::Guards& guards;
+  const objects::RanksAt& ranks;
+  const objects::JobPlaces& job_places;
   const objects::Training& training;
   const objects::Loading& loading;
   const objects::Launch& launch;

@@ -5,10 +5,10 @@ namespace allranks::rules {
 bool IsReached(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use) {
   const traces::World world = objects::SmallJob(context.facts.job);
   const objects::ShareLoop& loop = results.loops()[use.loop];
-  const traces::RankSet ranks = context.reach.Ranks(loop.iterable, world);
+  const traces::RankSet ranks = context.ranks.At(loop.iterable, world);
   // What only one rank has is no share of it.
   const bool is_shared = loop.loader || loop.is_prepared || ranks == traces::RankSet::All(world.size());
-  return is_shared && ranks.count() > 0 && context.reach.Ranks(use.place, world).count() > 0;
+  return is_shared && ranks.count() > 0 && context.ranks.At(use.place, world).count() > 0;
 }
 
 const objects::ShareUse& LastLike(const Context& context, const objects::ShareResults& results, const objects::ShareUse& first) {
@@ -25,7 +25,7 @@ bool IsStartedElsewhere(const Context& context, const objects::Site& site) {
 }
 
 std::string_view WhoseShare(const Context& context, const objects::Site& site) {
-  const traces::RankSet ranks = context.reach.Ranks(site, objects::SmallJob(context.facts.job));
+  const traces::RankSet ranks = context.ranks.At(site, objects::SmallJob(context.facts.job));
   return ranks.count() == 1 && ranks.has(0) ? "rank 0's" : "one rank's";
 }
 

@@ -75,8 +75,8 @@ bool MeetOnOneWay(const GradientEvent& a, const GradientEvent& b) {
 }
 
 Accumulation::Accumulation(const binding::Program& program, const knowledge::Knowledge& knowledge,
-                           const variation::Facts& facts, const ProgramIndex& index, const Reach& reach)
-    : program_(program), facts_(facts), index_(index), reach_(reach), values_(program, knowledge, facts),
+                           const variation::Facts& facts, const ProgramIndex& index, const Guards& guards)
+    : program_(program), facts_(facts), index_(index), guards_(guards), values_(program, knowledge, facts),
       calls_(program, knowledge, facts, index), events_(program.funcs.size()) {
   CollectEvents();
   for (uint32_t f = 0; f < events_.size(); ++f) FindWindows(FuncId{f});
@@ -84,7 +84,7 @@ Accumulation::Accumulation(const binding::Program& program, const knowledge::Kno
 
 std::vector<Condition> Accumulation::ConditionsAt(const Site& site) const {
   std::vector<Condition> conditions;
-  for (const Guard& guard : reach_.Guards(site)) {
+  for (const Guard& guard : guards_.Of(site)) {
     conditions.push_back({guard, facts_.value(program_.funcs[guard.function].module, guard.test)});
   }
   return conditions;

@@ -17,7 +17,7 @@
 
 #include "analyzer/objects/gradient_calls.h"
 #include "analyzer/objects/program_index.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -58,7 +58,7 @@ struct AccumulationWindow {
 class Accumulation {
  public:
   Accumulation(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-               const ProgramIndex& index, const Reach& reach);
+               const ProgramIndex& index, const Guards& guards);
 
   const GradientCalls& calls() const { return calls_; }
   const std::vector<AccumulationWindow>& windows() const { return windows_; }
@@ -92,7 +92,7 @@ class Accumulation {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   Values values_;
   GradientCalls calls_;
   std::vector<std::vector<GradientEvent>> events_;  // by FuncId

@@ -14,8 +14,8 @@ class AccumulationTest : public ObjectsTest {
  protected:
   std::vector<AccumulationWindow> Windows(std::string text) {
     Read(std::move(text));
-    const Reach reach(program(), knowledge(), facts(), index());
-    return Accumulation(program(), knowledge(), facts(), index(), reach).windows();
+    const Guards guards(program(), index());
+    return Accumulation(program(), knowledge(), facts(), index(), guards).windows();
   }
   std::vector<uint32_t> LinesOf(const std::vector<GradientEvent>& events) const {
     std::vector<uint32_t> lines;

@@ -62,11 +62,11 @@ class ClaimReader {
 
 }  // namespace
 
-std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,
+std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Guards& guards, FuncId function,
                                 ir::StmtId stmt) {
   ClaimReader reader(facts.values_store);
-  for (const std::vector<Guard>& guards : {reach.Guards(function, stmt), reach.Assertions(function, stmt)}) {
-    for (const Guard& guard : guards) reader.Read(guard.test, facts.value(program.funcs[function].module, guard.test), guard.holds);
+  for (const std::vector<Guard>& tests : {guards.Of(function, stmt), guards.AssertionsBefore(function, stmt)}) {
+    for (const Guard& guard : tests) reader.Read(guard.test, facts.value(program.funcs[function].module, guard.test), guard.holds);
   }
   return reader.Take();
 }

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 
 namespace allranks::objects {
 
@@ -18,7 +18,7 @@ struct Claim {
   ir::ExprId test;  // the test that says it
 };
 
-std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Reach& reach, FuncId function,
+std::vector<Claim> ClaimsBefore(const binding::Program& program, const variation::Facts& facts, const Guards& guards, FuncId function,
                                 ir::StmtId stmt);
 
 // Whether one says the opposite of the other.

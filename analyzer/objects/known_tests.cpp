@@ -7,7 +7,7 @@ namespace allranks::objects {
 using variation::ValueKind;
 
 void KnownTests::Add(FuncId function, ir::StmtId stmt) {
-  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
+  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, guards_, function, stmt);
   claims_.insert(claims_.end(), claims.begin(), claims.end());
 }
 

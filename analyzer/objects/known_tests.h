@@ -20,8 +20,8 @@ namespace allranks::objects {
 
 class KnownTests {
  public:
-  KnownTests(const binding::Program& program, const variation::Facts& facts, const Reach& reach)
-      : program_(program), facts_(facts), reach_(reach) {}
+  KnownTests(const binding::Program& program, const variation::Facts& facts, const Guards& guards)
+      : program_(program), facts_(facts), guards_(guards) {}
 
   // The tests that the function of a place makes before it.
   void Add(FuncId function, ir::StmtId stmt);
@@ -37,7 +37,7 @@ class KnownTests {
 
   const binding::Program& program_;
   const variation::Facts& facts_;
-  const Reach& reach_;
+  const Guards& guards_;
   std::vector<Claim> claims_;
 };
 

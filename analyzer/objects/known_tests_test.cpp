@@ -10,8 +10,8 @@ class KnownTestsTest : public ObjectsTest {
   // Whether what is handed to `asked(...)` may be made with `wanted` there; the function has the parameters `train`, `mode` and `x`.
   bool MayBe(const std::string& body, pipeline::Memory* memory = nullptr) {
     Read("wanted = 77\ndef f(train, mode, x):\n" + body, memory);
-    const Reach reach(program(), knowledge(), facts(), index());
-    KnownTests tests(program(), facts(), reach);
+    const Guards guards(program(), index());
+    KnownTests tests(program(), facts(), guards);
     const Site asked = Asked();
     tests.Add(asked.function, index().StatementOf(asked));
     const ValueId value = facts().value(ir::ModuleId{0}, asked.expr);

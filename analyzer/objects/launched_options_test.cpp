@@ -21,8 +21,8 @@ def train(args, net, loader, opt):
 def main(net, loader, opt):
     parser = argparse.ArgumentParser()
 )" + declaration + "    train(parser.parse_args(), net, loader, opt)\n");
-    const Reach reach(program(), knowledge(), facts(), index());
-    const Accumulation accumulation(program(), knowledge(), facts(), index(), reach);
+    const Guards guards(program(), index());
+    const Accumulation accumulation(program(), knowledge(), facts(), index(), guards);
     EXPECT_EQ(accumulation.windows().size(), 1u);
     const LaunchedOptions options(program(), knowledge(), facts(), index(), lines);
     return options.IsAlways(ir::ModuleId{0}, accumulation.windows().at(0).period.length, 1);
@@ -78,8 +78,8 @@ def main(net, loader, opt):
     parser.add_argument("--accum-iter", default=1)
     train(net, loader, opt, parser.parse_args().accum_iter)
 )" + std::string("    train(net, loader, opt") + other + ")\n");
-    const Reach reach(program(), knowledge(), facts(), index());
-    const Accumulation accumulation(program(), knowledge(), facts(), index(), reach);
+    const Guards guards(program(), index());
+    const Accumulation accumulation(program(), knowledge(), facts(), index(), guards);
     const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
     return options.IsAlways(ir::ModuleId{0}, accumulation.windows().at(0).period.length, 1);
   };

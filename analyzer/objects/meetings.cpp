@@ -19,8 +19,8 @@ bool Leaves(const ir::Stmt& stmt, bool in_next_round) {
 }  // namespace
 
 Meetings::Meetings(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-                   const ProgramIndex& index, const Reach& reach, const Launch& launch, const traces::World& world)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach), launch_(launch), world_(world),
+                   const ProgramIndex& index, const Guards& guards, const RanksAt& ranks, const Launch& launch, const traces::World& world)
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), guards_(guards), ranks_(ranks), launch_(launch), world_(world),
       values_(program, knowledge, facts),
       operations_(program.funcs.size()), joins_(program.funcs.size()), communicates_(program.funcs.size()) {
   std::vector<FuncId> work;
@@ -59,10 +59,10 @@ std::optional<Meeting> Meetings::AfterLeaving(const Site& site) const {
 }
 
 std::optional<Meeting> Meetings::Parted(const Site& site, OnWay& on_way) const {
-  const traces::RankSet ranks = reach_.Ranks(site, world_);
+  const traces::RankSet ranks = ranks_.At(site, world_);
   if (ranks.empty() || ranks == traces::RankSet::All(world_.size())) return std::nullopt;
   if (on_way.size() >= kLongestWayToMeeting || !on_way.insert(site.function.index).second) return std::nullopt;
-  if (reach_.RanksThatCall(site.function, world_) == traces::RankSet::All(world_.size())) {
+  if (ranks_.ThatCall(site.function, world_) == traces::RankSet::All(world_.size())) {
     if (!IsDecided(site)) return std::nullopt;
     OnWay above;
     std::optional<Meeting> meeting = Behind(site, above);
@@ -80,7 +80,7 @@ bool Meetings::IsDecided(const Site& site) const {
   const bool is_decorated = std::ranges::any_of(facts_.functions[site.function].decorators, [&](knowledge::EntryId decorator) {
     return static_cast<bool>(knowledge_[decorator].guard);
   });
-  return is_decorated || std::ranges::any_of(reach_.Guards(site), [&](const Guard& guard) {
+  return is_decorated || std::ranges::any_of(guards_.Of(site), [&](const Guard& guard) {
     const ValueId test = facts_.value(program_.funcs[guard.function].module, guard.test);
     traces::RankSet kept_away;
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {

@@ -15,7 +15,7 @@
 
 #include "analyzer/objects/launch.h"
 #include "analyzer/objects/program_index.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/ranks_at.h"
 
 namespace allranks::objects {
 
@@ -29,7 +29,7 @@ struct Meeting {
 class Meetings {
  public:
   Meetings(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-           const ProgramIndex& index, const Reach& reach, const Launch& launch, const traces::World& world);
+           const ProgramIndex& index, const Guards& guards, const RanksAt& ranks, const Launch& launch, const traces::World& world);
 
   // None: all ranks come to the place or none does, or nothing is seen to follow.
   std::optional<Meeting> After(const Site& site) const;
@@ -43,7 +43,7 @@ class Meetings {
   std::optional<ir::StmtId> BehindIn(const Site& site) const;
   std::optional<ir::StmtId> First(const Site& site, uint32_t from, uint32_t to) const;
   bool IsDecided(const Site& site) const;
-  bool IsForAll(const Site& site) const { return reach_.Ranks(site, world_) == traces::RankSet::All(world_.size()); }
+  bool IsForAll(const Site& site) const { return ranks_.At(site, world_) == traces::RankSet::All(world_.size()); }
   bool IsMeeting(FuncId function, ir::StmtId stmt) const;
   bool MakesJob(FuncId function, ir::StmtId stmt) const;
   bool GoesOn(ir::ModuleId module, ir::StmtId from, ir::StmtId to) const;
@@ -54,7 +54,8 @@ class Meetings {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
+  const RanksAt& ranks_;
   const Launch& launch_;
   const traces::World world_;
   Values values_;

@@ -34,8 +34,8 @@ struct ModelOrigins::Search {
 };
 
 ModelOrigins::ModelOrigins(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-                           const ProgramIndex& index, const Reach& reach)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach), values_(program, knowledge, facts),
+                           const ProgramIndex& index, const Guards& guards)
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), guards_(guards), values_(program, knowledge, facts),
       definitions_(program, index) {
   for (const KnownCall& call : index.known_calls()) {
     const ir::Module& module = program.module_of(call.function);
@@ -360,11 +360,11 @@ bool ModelOrigins::IsFirstCall(const Site& first, const Site& then) const {
 bool ModelOrigins::AreGuardsMet(const std::vector<Site>& first, const std::vector<Site>& then) const {
   std::vector<Guard> met;
   for (const Site& site : then) {
-    for (const Guard& guard : reach_.Guards(site)) met.push_back(guard);
+    for (const Guard& guard : guards_.Of(site)) met.push_back(guard);
   }
   const auto value = [&](const Guard& guard) { return facts_.value(program_.funcs[guard.function].module, guard.test); };
   return std::ranges::all_of(first, [&](const Site& site) {
-    return std::ranges::all_of(reach_.Guards(site), [&](const Guard& guard) {
+    return std::ranges::all_of(guards_.Of(site), [&](const Guard& guard) {
       return std::ranges::any_of(met, [&](const Guard& other) {
         const bool is_same = (guard.function == other.function && guard.test == other.test) || (value(guard) && value(guard) == value(other));
         return is_same && guard.holds == other.holds;

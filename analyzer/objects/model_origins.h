@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analyzer/objects/definitions.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 
 namespace allranks::objects {
 
@@ -43,7 +43,7 @@ struct Wrapping {
 class ModelOrigins {
  public:
   ModelOrigins(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
-               const Reach& reach);
+               const Guards& guards);
 
   // Calls that end in the function of the place, outermost first: each calls the function in which the next one stands.
   using Way = std::span<const Site>;
@@ -77,7 +77,7 @@ class ModelOrigins {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   Values values_;
   Definitions definitions_;
   std::vector<Wrapping> wrappings_;

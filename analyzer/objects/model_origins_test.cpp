@@ -12,8 +12,8 @@ class ModelOriginsTest : public ObjectsTest {
   // Of what is handed to `asked(...)`: the lines on which the models are made, each with a letter for its shell; "?" if not known.
   std::string Of(std::string text) {
     Read("from torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n" + std::move(text));
-    const Reach reach(program(), knowledge(), facts(), index());
-    const ModelOrigins origins(program(), knowledge(), facts(), index(), reach);
+    const Guards guards(program(), index());
+    const ModelOrigins origins(program(), knowledge(), facts(), index(), guards);
     const Site place = Asked();
     if (!place.expr) return "asked() is not called";
     std::vector<std::string> lines;

@@ -263,7 +263,7 @@ void ModuleUses::FollowForward(FuncId method, const std::vector<Guard>& on_way, 
     const auto& mro = program_.classes[visit.class_id].mro;
     if (std::ranges::find(mro, program_.funcs[fact.function].owner) == mro.end()) continue;
     std::vector<Guard> guards = on_way;
-    for (const Guard& guard : reach_.Guards({method, expr})) guards.push_back(guard);
+    for (const Guard& guard : guards_.Of({method, expr})) guards.push_back(guard);
     FollowForward(fact.function, guards, visit);
   }
   visit.on_way.pop_back();
@@ -310,13 +310,13 @@ void ModuleUses::NoteRead(const Site& read, base::NameId field, const std::vecto
     const std::optional<PartRun> run = each.is_list ? std::optional(runs_.Of(read)) : runs_.OfLibrary(read);
     if (!run) continue;
     each.is_read = true;
-    const std::vector<Guard> guards = reach_.Guards(read);
+    const std::vector<Guard> guards = guards_.Of(read);
     const bool is_asked_for = std::ranges::all_of(guards, [&](const Guard& guard) { return FailsOtherwise(guard) || runs_.AsksForField(guard, field); });
     if (is_asked_for) each.run = std::max(each.run, *run);
   }
   for (PartUse& part : visit.use->parts) {
     if (part.field != field || (part.use == Use::Always && part.run == PartRun::Whole)) continue;
-    std::vector<Guard> guards = reach_.Guards(read);
+    std::vector<Guard> guards = guards_.Of(read);
     guards.insert(guards.end(), on_way.begin(), on_way.end());
     // A test of the part itself (`if self.part is not None`) asks whether it was made; one of an option that nobody
     // sets comes out the same each time.

@@ -8,7 +8,7 @@
 
 #include "analyzer/objects/part_runs.h"
 #include "analyzer/objects/program_index.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -44,9 +44,9 @@ struct ModuleUse {
 class ModuleUses {
  public:
   ModuleUses(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
-             const ProgramIndex& index, const Reach& reach)
-      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), reach_(reach),
-        values_(program, knowledge, facts), runs_(program, facts, index, reach, values_) {}
+             const ProgramIndex& index, const Guards& guards)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), guards_(guards),
+        values_(program, knowledge, facts), runs_(program, facts, index, guards, values_) {}
 
   ModuleUse Of(binding::ClassId class_id) const;
   // The classes of the parts that are modules of the project: what its constructors make, wherever they put it.
@@ -91,7 +91,7 @@ class ModuleUses {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   Values values_;
   PartRuns runs_;
 };

@@ -11,8 +11,8 @@ class ModuleUseTest : public ObjectsTest {
   PartUse PartOf(const std::string& init, const std::string& forward) {
     Read("import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self, depth):\n        super().__init__()\n        " + init +
          "\n    def forward(self, x):\n" + forward + "\nNet(4)\n");
-    const Reach reach(program(), knowledge(), facts(), index());
-    const ModuleUses uses(program(), knowledge(), facts(), index(), reach);
+    const Guards guards(program(), index());
+    const ModuleUses uses(program(), knowledge(), facts(), index(), guards);
     for (uint32_t c = 0; c < program().classes.size(); ++c) {
       const ModuleUse use = uses.Of(binding::ClassId{c});
       if (program().text(program().ir_class(binding::ClassId{c}).name) != "Net") continue;

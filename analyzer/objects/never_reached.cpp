@@ -68,7 +68,7 @@ bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
 // By the tests of its own function.
 bool NeverReached::IsExcluded(FuncId function, ir::StmtId stmt) const {
   const ir::ModuleId module = program_.funcs[function].module;
-  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, function, stmt);
+  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, guards_, function, stmt);
   for (size_t i = 0; i < claims.size(); ++i) {
     if (IsImpossible(module, claims[i]) || IsOfOneProcess(claims[i])) return true;
     for (size_t j = 0; j < i; ++j) {

@@ -25,9 +25,9 @@ namespace allranks::objects {
 
 class NeverReached {
  public:
-  NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
+  NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Guards& guards,
                const Values& values, const LaunchedOptions& options, OtherFiles others)
-      : program_(program), facts_(facts), index_(index), reach_(reach), values_(values), options_(options), others_(std::move(others)),
+      : program_(program), facts_(facts), index_(index), guards_(guards), values_(values), options_(options), others_(std::move(others)),
         neighbourhood_(program) {
     for (uint32_t m = 0; m < program.modules.size(); ++m) has_main_.push_back(static_cast<bool>(MainOf(program, ir::ModuleId{m})));
   }
@@ -50,7 +50,7 @@ class NeverReached {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   const Values& values_;
   const LaunchedOptions& options_;
   const OtherFiles others_;

@@ -10,10 +10,10 @@ class NeverReachedTest : public ObjectsTest {
   // Whether no run of a program gets to its `here()`.
   bool IsNever(const std::string& text) {
     Read("import argparse\n" + text);
-    const Reach reach(program(), knowledge(), facts(), index());
+    const Guards guards(program(), index());
     const LaunchedOptions options(program(), knowledge(), facts(), index(), {});
     const Values values(program(), knowledge(), facts());
-    const NeverReached never(program(), facts(), index(), reach, values, options,
+    const NeverReached never(program(), facts(), index(), guards, values, options,
                              {.name = [&](ir::ModuleId, std::string_view name) { return name == named_elsewhere_; },
                               .may_install = [](ir::ModuleId) { return false; }});
     return never.IsAt(ir::ModuleId{0}, Position("here()"));

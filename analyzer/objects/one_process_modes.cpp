@@ -11,8 +11,8 @@ namespace allranks::objects {
 using variation::ValueKind;
 
 OneProcessModes::OneProcessModes(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
-                                 const Reach& reach, const Launch& launch, const LaunchedOptions& options)
-    : program_(program), facts_(facts), index_(index), reach_(reach), launch_(launch), options_(options), neighbourhood_(program) {}
+                                 const Guards& guards, const Launch& launch, const LaunchedOptions& options)
+    : program_(program), facts_(facts), index_(index), guards_(guards), launch_(launch), options_(options), neighbourhood_(program) {}
 
 bool OneProcessModes::AreMeantAt(std::span<const Site> way) const {
   const ir::ModuleId module = program_.funcs[way.front().function].module;
@@ -67,7 +67,7 @@ std::vector<const LaunchLine*> OneProcessModes::LinesForOne(ir::ModuleId module)
 
 // `if prepare:`, where one process alone calls the function with `prepare=True`.
 bool OneProcessModes::AreCallersForOne(const Site& site) const {
-  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, site.function, index_.StatementOf(site));
+  const std::vector<Claim> claims = ClaimsBefore(program_, facts_, guards_, site.function, index_.StatementOf(site));
   return std::ranges::any_of(claims, [&](const Claim& claim) {
     const variation::Value* param = claim.value ? &facts_.values_store[claim.value] : nullptr;
     if (param == nullptr || param->kind != ValueKind::Param || claim.equals || !claim.holds || param->function() != site.function) return false;
@@ -87,7 +87,7 @@ bool OneProcessModes::AreCallersForOne(const Site& site) const {
 
 bool OneProcessModes::LeadsTo(const LaunchLine& line, std::span<const Site> way) const {
   for (size_t i = 0; i < way.size(); ++i) {
-    const std::vector<Claim> claims = ClaimsBefore(program_, facts_, reach_, way[i].function, index_.StatementOf(way[i]));
+    const std::vector<Claim> claims = ClaimsBefore(program_, facts_, guards_, way[i].function, index_.StatementOf(way[i]));
     if (std::ranges::any_of(claims, [&](const Claim& claim) { return Fails(claim, line, way.first(i + 1)); })) return false;
   }
   return true;

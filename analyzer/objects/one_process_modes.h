@@ -18,7 +18,7 @@
 
 #include "analyzer/objects/launch.h"
 #include "analyzer/objects/launched_options.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 
 namespace allranks::objects {
 
@@ -26,7 +26,7 @@ struct Claim;
 
 class OneProcessModes {
  public:
-  OneProcessModes(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach,
+  OneProcessModes(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Guards& guards,
                   const Launch& launch, const LaunchedOptions& options);
 
   // `way`: sites each of which calls the function of the next.
@@ -47,7 +47,7 @@ class OneProcessModes {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   const Launch& launch_;
   const LaunchedOptions& options_;
   binding::Neighbourhood neighbourhood_;

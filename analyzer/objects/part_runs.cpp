@@ -110,7 +110,7 @@ PartRun PartRuns::RunByName(FuncId function, base::NameId name, uint32_t begin, 
   PartRun best = PartRun::Partly;
   for (const ir::ExprId read : ReadsOf(function, name, begin, end)) {
     // `if i in self.chosen: x = layer(x)`
-    const bool is_choosy = std::ranges::any_of(reach_.Guards({function, read}), [&](const Guard& guard) {
+    const bool is_choosy = std::ranges::any_of(guards_.Of({function, read}), [&](const Guard& guard) {
       return guard.function == function && program_.module_of(function)[guard.test].begin >= begin;
     });
     if (!is_choosy) best = std::max(best, Run({function, read}, {}, depth + 1));
@@ -157,7 +157,7 @@ bool PartRuns::IsRun(const Site& element) const {
 }
 
 std::optional<Guard> PartRuns::ChoiceInside(const Site& element, uint32_t begin) const {
-  for (const Guard& guard : reach_.Guards(element)) {
+  for (const Guard& guard : guards_.Of(element)) {
     if (guard.function == element.function && program_.module_of(element.function)[guard.test].begin >= begin) return guard;
   }
   return std::nullopt;

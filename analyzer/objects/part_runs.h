@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/objects/program_index.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 #include "analyzer/objects/values.h"
 
 namespace allranks::objects {
@@ -20,8 +20,8 @@ enum class PartRun : uint8_t {
 
 class PartRuns {
  public:
-  PartRuns(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach, const Values& values)
-      : program_(program), facts_(facts), index_(index), reach_(reach), values_(values) {}
+  PartRuns(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Guards& guards, const Values& values)
+      : program_(program), facts_(facts), index_(index), guards_(guards), values_(values) {}
 
   PartRun Of(const Site& read) const { return Run(read, {}, 0); }
   // The same of a module of a library, which may compute more than what is read of it; none where it runs nothing.
@@ -54,7 +54,7 @@ class PartRuns {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   const Values& values_;
 };
 

@@ -260,6 +260,20 @@ std::vector<ir::StmtId> ProgramIndex::LoopsAround(ir::ModuleId module_id, ir::St
   return loops;
 }
 
+bool ProgramIndex::IsRepeated(const Site& site) const {
+  std::unordered_set<uint32_t> seen;
+  std::vector<Site> sites = {site};
+  while (!sites.empty()) {
+    const Site at = sites.back();
+    sites.pop_back();
+    if (!LoopsAround(at).empty()) return true;
+    if (!seen.insert(at.function.index).second) continue;
+    const std::span<const Site> callers = CallersOf(at.function);
+    sites.insert(sites.end(), callers.begin(), callers.end());
+  }
+  return false;
+}
+
 FuncId ProgramIndex::FunctionOf(ir::ModuleId module, ir::StmtId stmt) const {
   Step();
   // A statement that stands in no block, as Clang's front end leaves some, is of no function.

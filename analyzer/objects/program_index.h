@@ -97,6 +97,9 @@ class ProgramIndex {
   std::vector<ir::StmtId> LoopsAround(const Site& site) const;
   // Those in whose body a statement stands.
   std::vector<ir::StmtId> LoopsAround(ir::ModuleId module_id, ir::StmtId stmt) const;
+  // Whether a place, or a call of its function or of one that calls this one, stands in a loop: it is come to more than once in a job, as far
+  // as can be seen.
+  bool IsRepeated(const Site& site) const;
   // The function in whose body a statement stands.
   FuncId FunctionOf(ir::ModuleId module, ir::StmtId stmt) const;
 

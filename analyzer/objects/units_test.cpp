@@ -28,9 +28,9 @@ def main(args, data, optimizer, model):
             optimizer.zero_grad()
     asked()" + std::string(asked) + ")\n");
     const Values values(program(), knowledge(), facts());
-    const Reach reach(program(), knowledge(), facts(), index());
+    const Guards guards(program(), index());
     const Loading loading(program(), knowledge(), facts(), index());
-    const Accumulation accumulation(program(), knowledge(), facts(), index(), reach);
+    const Accumulation accumulation(program(), knowledge(), facts(), index(), guards);
     const Units units(program(), facts(), index(), values, loading, accumulation);
     const Site place = Asked();
     if (!place.expr) return "asked() is not called";

@@ -10,7 +10,7 @@ using variation::ValueKind;
 
 bool UnpassedArguments::AreNeededAt(ir::ModuleId module, uint32_t position) const {
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) {
-    return std::ranges::any_of(ClaimsBefore(program_, facts_, reach_, function, stmt), [&](const Claim& claim) {
+    return std::ranges::any_of(ClaimsBefore(program_, facts_, guards_, function, stmt), [&](const Claim& claim) {
       return (!IsConstant(facts_.values_store, claim.value) || IsOfOwnField(function, claim.test)) && Fails(claim, claim.value, 0);
     });
   });

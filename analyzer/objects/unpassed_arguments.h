@@ -14,8 +14,8 @@ namespace allranks::objects {
 
 class UnpassedArguments {
  public:
-  UnpassedArguments(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Reach& reach)
-      : program_(program), facts_(facts), index_(index), reach_(reach) {}
+  UnpassedArguments(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Guards& guards)
+      : program_(program), facts_(facts), index_(index), guards_(guards) {}
 
   // Of the innermost statement that holds a position of a module.
   bool AreNeededAt(ir::ModuleId module, uint32_t position) const;
@@ -28,7 +28,7 @@ class UnpassedArguments {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
 };
 
 }  // namespace allranks::objects

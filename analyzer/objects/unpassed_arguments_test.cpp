@@ -10,8 +10,8 @@ class UnpassedArgumentsTest : public ObjectsTest {
   // Whether a program gets to its `here()` only with an argument that no call of it passes.
   bool AreNeeded(const std::string& text) {
     Read(text);
-    const Reach reach(program(), knowledge(), facts(), index());
-    return UnpassedArguments(program(), facts(), index(), reach).AreNeededAt(ir::ModuleId{0}, Position("here()"));
+    const Guards guards(program(), index());
+    return UnpassedArguments(program(), facts(), index(), guards).AreNeededAt(ir::ModuleId{0}, Position("here()"));
   }
 };
 

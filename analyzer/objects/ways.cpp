@@ -24,8 +24,8 @@ struct Ways::Search {
 };
 
 Ways::Ways(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
-           const Reach& reach)
-    : program_(program), facts_(facts), index_(index), reach_(reach), values_(program, knowledge, facts),
+           const Guards& guards)
+    : program_(program), facts_(facts), index_(index), guards_(guards), values_(program, knowledge, facts),
       wrapped_calls_(program.funcs.size()) {
   NoteForwards();
 }
@@ -93,7 +93,7 @@ bool Ways::Extend(Search& search, const Site& caller, std::span<const ValueId> a
 }
 
 void Ways::AddTests(const Site& site, std::vector<Test>& tests) const {
-  for (const Guard& guard : reach_.Guards(site)) {
+  for (const Guard& guard : guards_.Of(site)) {
     const ValueId value = facts_.value(program_.funcs[guard.function].module, guard.test);
     if (value) AddTest(site.function, value, guard.holds, tests);
   }

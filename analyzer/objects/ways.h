@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "analyzer/objects/passed_tests.h"
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/guards.h"
 
 namespace allranks::objects {
 
 class Ways {
  public:
   Ways(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
-       const Reach& reach);
+       const Guards& guards);
 
   // A way, from the outermost call that is looked at to the place.
   using Visit = std::function<bool(std::span<const Site>)>;
@@ -47,7 +47,7 @@ class Ways {
   const binding::Program& program_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
-  const Reach& reach_;
+  const Guards& guards_;
   Values values_;
   std::vector<std::vector<Site>> wrapped_calls_;  // by FuncId, of a `forward`: calls of the wrapper
 };

@@ -155,7 +155,8 @@ struct RuleObjects {
   std::optional<objects::LaunchedOptions> options;
   std::optional<objects::WrittenSettings> settings;
   std::optional<objects::Launch> launch;
-  std::optional<objects::Reach> reach;
+  std::optional<objects::JobPlaces> job_places;
+  std::optional<objects::RanksAt> ranks;
   std::optional<objects::Training> training;
   std::optional<objects::Loading> loading;
   std::optional<objects::Accumulation> accumulation;
@@ -171,12 +172,13 @@ struct RuleObjects {
     settings.emplace(std::move(places), std::move(files), *options);
   }
 
-  void Fill(const Analysed& a, const objects::ProgramIndex& index, unsigned jobs) {
+  void Fill(const Analysed& a, const objects::ProgramIndex& index, const objects::Guards& guards, unsigned jobs) {
     const std::function<void()> parts[] = {
         [&] {
           launch.emplace(a.program, *a.knowledge, a.facts, index, a.launch_lines);
-          reach.emplace(a.program, *a.knowledge, a.facts, index, &*launch);
-          accumulation.emplace(a.program, *a.knowledge, a.facts, index, *reach);
+          job_places.emplace(a.program, *a.knowledge, a.facts, index, *launch);
+          ranks.emplace(a.program, *a.knowledge, a.facts, index, guards, &*launch, &*job_places);
+          accumulation.emplace(a.program, *a.knowledge, a.facts, index, guards);
         },
         [&] { training.emplace(a.program, *a.knowledge, a.facts, index); },
         [&] { loading.emplace(a.program, *a.knowledge, a.facts, index); },
@@ -280,16 +282,17 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   const unsigned jobs = JobsFor(a.program, most_jobs);
   objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
+  const objects::Guards guards(a.program, index);
   RuleObjects made;
   made.FillSettings(a, index, read);
-  made.Fill(a, index, jobs);
-  rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, *made.reach, *made.training,
-                         *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies,
+  made.Fill(a, index, guards, jobs);
+  rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, guards, *made.ranks, *made.job_places,
+                         *made.training, *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies,
                          *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
-  const PlaceFacts facts{.never = {a.program, a.facts, index, *made.reach, values, *made.options, others},
-                         .unpassed = {a.program, a.facts, index, *made.reach},
+  const PlaceFacts facts{.never = {a.program, a.facts, index, guards, values, *made.options, others},
+                         .unpassed = {a.program, a.facts, index, guards},
                          .failures = {a.program, *a.knowledge, a.facts, index, others},
                          .parts = {a.program, *a.knowledge, index, others}};
   JudgePlaces(facts, a.program, findings);

@@ -86,7 +86,7 @@ class HoverText {
     const std::string words = knowledge::WordsOfCall(analysed_.program.text(call->entry->name), kind, operation.op_class);
     return "\n" + knowledge::AsCode(reports::OneLine(words)) + ": " + knowledge::WordsOfKind(kind, operation.op_class) + " on " +
            GroupText(*call) + "\n" +
-           "\n- reached by " + traces::NameOfRanks(world, indices_.reach.Ranks({function_, expr_}, world)) + "\n" + Verdict();
+           "\n- reached by " + traces::NameOfRanks(world, indices_.ranks.At({function_, expr_}, world)) + "\n" + Verdict();
   }
 
   std::string GroupText(const KnownCall& call) const {

@@ -46,7 +46,7 @@ class HintWriter {
       if (stmt.begin > end_) return;
       if (stmt.end < begin_ || stmt.kind == ir::StmtKind::FunctionDef || stmt.kind == ir::StmtKind::ClassDef) continue;
       if (first_expr_[id]) {
-        const RankSet here = indices_.reach.Ranks({function_, first_expr_[id]}, world_);
+        const RankSet here = indices_.ranks.At({function_, first_expr_[id]}, world_);
         if (here != ranks && here != RankSet::All(world_.size()) && !here.empty()) AddHint(stmt, here);
         ranks = here;
       }

@@ -34,7 +34,8 @@ ir::ModuleId Snapshot::ModuleOf(source::FileId file) const {
 Indices::Indices(const Snapshot& snapshot)
     : index(snapshot.analysed.program, *snapshot.analysed.knowledge, snapshot.analysed.facts),
       values(snapshot.analysed.program, *snapshot.analysed.knowledge, snapshot.analysed.facts),
-      reach(snapshot.analysed.program, *snapshot.analysed.knowledge, snapshot.analysed.facts, index) {}
+      guards(snapshot.analysed.program, index),
+      ranks(snapshot.analysed.program, *snapshot.analysed.knowledge, snapshot.analysed.facts, index, guards) {}
 
 const Indices& Workspace::indices() {
   if (indices_ == nullptr) indices_ = std::make_unique<Indices>(*snapshot_);

@@ -46,7 +46,8 @@ struct Indices {
   explicit Indices(const Snapshot& snapshot);
   objects::ProgramIndex index;
   objects::Values values;
-  objects::Reach reach;
+  objects::Guards guards;
+  objects::RanksAt ranks;
 };
 
 class Workspace {

@@ -91,7 +91,7 @@ class Decisions {
     const auto callers = context_.index.CallersOf(site.function);
     ways.insert(ways.end(), callers.begin(), callers.end());
     for (const Site& way : ways) {
-      for (const objects::Guard& guard : context_.reach.Guards(way)) {
+      for (const objects::Guard& guard : context_.guards.Of(way)) {
         const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
         if (test && !context_.facts.values_store.axes(test).empty()) return Report(site, targets[0], {guard.function, guard.test});
       }

@@ -55,7 +55,7 @@ class FailedRanks {
   bool IsRunByAll(FuncId function) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
     return context_.launch.Of(function) == objects::RunBy::AllRanks &&
-           context_.reach.RanksThatCall(function, world) == traces::RankSet::All(world.size());
+           context_.ranks.ThatCall(function, world) == traces::RankSet::All(world.size());
   }
 
   bool IsRunOnce(FuncId function, ir::ModuleId module_id, ir::StmtId stmt) const {

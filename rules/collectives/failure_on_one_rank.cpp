@@ -23,7 +23,7 @@ class Failures {
  public:
   Failures(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink),
-        meetings_(context.program, context.knowledge, context.facts, context.index, context.reach, context.launch, world_) {}
+        meetings_(context.program, context.knowledge, context.facts, context.index, context.guards, context.ranks, context.launch, world_) {}
 
   void Run() {
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
@@ -91,7 +91,7 @@ class Failures {
   bool FailsIfThere(const KnownCall& call) const {
     const variation::ValueId exist_ok = context_.index.Arg(call, "exist_ok");
     if (call.entry->Has(knowledge::Role::Write) || (exist_ok && !context_.values.IsFalse(exist_ok))) return false;
-    return std::ranges::none_of(context_.reach.Guards({call.function, call.expr}), [&](const Guard& guard) {
+    return std::ranges::none_of(context_.guards.Of({call.function, call.expr}), [&](const Guard& guard) {
       return AxesOf(guard).has(knowledge::Axis::Files);
     });
   }
@@ -102,7 +102,7 @@ class Failures {
   }
 
   void VisitEnd(const Site& site) {
-    const std::vector<Guard> guards = context_.reach.Guards(site);
+    const std::vector<Guard> guards = context_.guards.Of(site);
     if (!guards.empty() && IsNotFinite(guards.front())) {
       Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here alone");
       return;

@@ -249,7 +249,7 @@ bool FileTests::IsWhereMissing(const Site& use, const KnownCall& look) const {
   const auto is_answer = [&](ir::ExprId part) {
     return part == look.expr || (answer && context_.facts.value(module_id, part) == answer);
   };
-  return std::ranges::any_of(context_.reach.Guards(use), [&](const objects::Guard& guard) {
+  return std::ranges::any_of(context_.guards.Of(use), [&](const objects::Guard& guard) {
     const std::optional<bool> agrees = Agrees(module, guard.test, is_answer);
     return agrees && *agrees != guard.holds;
   });
@@ -342,14 +342,14 @@ bool FileTests::IsSaid(const Site& site) const {
 
 bool FileTests::IsOnSomeRanks(const Site& site) const {
   const traces::World world = objects::SmallJob(context_.facts.job);
-  const traces::RankSet ranks = context_.reach.Ranks(site, world);
+  const traces::RankSet ranks = context_.ranks.At(site, world);
   return !ranks.empty() && ranks != traces::RankSet::All(world.size());
 }
 
 // At the top of a program or on the way from there, in no loop.
 bool FileTests::IsAskedOnce(const Site& site) const {
   const std::vector<Site> ways = context_.index.WaysTo(site);
-  return !context_.reach.IsRepeated(site) && std::ranges::all_of(ways, [&](const Site& way) {
+  return !context_.index.IsRepeated(site) && std::ranges::all_of(ways, [&](const Site& way) {
     return context_.program.funcs[way.function].function == ir::kTopLevel || !context_.index.CallersOf(way.function).empty();
   });
 }

@@ -19,7 +19,7 @@ class LongWorks {
  public:
   LongWorks(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), neighbourhood_(context.program),
-        meetings_(context.program, context.knowledge, context.facts, context.index, context.reach, context.launch, world_) {}
+        meetings_(context.program, context.knowledge, context.facts, context.index, context.guards, context.ranks, context.launch, world_) {}
 
   void Run() {
     for (const LoaderLoop& loop : context_.loading.loops()) {

@@ -152,7 +152,7 @@ StrategyUse UseOfStrategies(const Context& context, const traces::Difference& di
 bool IsOfOneRank(const Context& context, const traces::Difference& difference) {
   // A decorator's condition stands around the function.
   if (difference.condition_function && difference.condition_function != difference.function) return false;
-  return context.reach.RanksThatCall(difference.function, objects::SmallJob(context.facts.job)).count() <= 1;
+  return context.ranks.ThatCall(difference.function, objects::SmallJob(context.facts.job)).count() <= 1;
 }
 
 // Of `rank == 2` the coordinate and the number, as values; none of any other condition.

@@ -88,7 +88,7 @@ class Epochs {
         const std::string_view field = context_.program.text(ir::AttrOf(module[target]));
         if (field != "epoch" && field != "seed") return;
         const Site site{context_.index.FunctionOf(module_id, ir::StmtId{i}), target};
-        if (site.function && context_.reach.IsRepeated(site)) NoteOtherWay(site, ir::ObjectOf(module[target]));
+        if (site.function && context_.index.IsRepeated(site)) NoteOtherWay(site, ir::ObjectOf(module[target]));
       };
       if (is_sum) look(ir::ValueOf(stmt));
       else for (const ir::ExprId target : ir::TargetsOf(module, stmt)) look(target);
@@ -261,7 +261,7 @@ class Epochs {
       for (const ToldByRanks& other : by_ranks_) {
         if (other.sampler == call.sampler || other.site.function == call.site.function) told = told | other.ranks;
       }
-      if (told == traces::RankSet::All(world.size()) || context_.reach.IsApartFromJob({&call.site, 1})) continue;
+      if (told == traces::RankSet::All(world.size()) || context_.job_places.IsApart({&call.site, 1})) continue;
       if (std::ranges::find(reported, call.site) != reported.end()) continue;
       reported.push_back(call.site);
       ReportSome(call.site);
@@ -272,7 +272,7 @@ class Epochs {
     Finding finding = FindingAt(context_, kAR301, Severity::Error, Confidence::Likely, site,
                                 {"only some ranks call `set_epoch`: the others stay in another order, so shares overlap", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"not on all ranks", {}});
-    for (const objects::Guard& guard : context_.reach.Guards(site)) {
+    for (const objects::Guard& guard : context_.guards.Of(site)) {
       if (RanksThrough(guard)) AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"differs between ranks", {}});
     }
     finding.help = {"call `set_epoch(epoch)` on all ranks", {}};
@@ -282,7 +282,7 @@ class Epochs {
   // Those that the tests around a call let through; all, as far as the tests do not ask for the rank.
   traces::RankSet RanksOf(const Site& site) const {
     traces::RankSet ranks = traces::RankSet::All(objects::SmallJob(context_.facts.job).size());
-    for (const objects::Guard& guard : context_.reach.Guards(site)) ranks = ranks & RanksThrough(guard).value_or(ranks);
+    for (const objects::Guard& guard : context_.guards.Of(site)) ranks = ranks & RanksThrough(guard).value_or(ranks);
     return ranks;
   }
 
@@ -442,7 +442,7 @@ class Epochs {
     const ir::ModuleId module_id = context_.program.funcs[function].module;
     const ValueId value = context_.facts.value(module_id, loop.iterable.expr);
     const auto is_it = [&](ValueId part) { return part == loop.loader; };
-    const objects::KnownTests nothing(context_.program, context_.facts, context_.reach);
+    const objects::KnownTests nothing(context_.program, context_.facts, context_.guards);
     if (loop.hands_on || !value || !nothing.MayHold(value, is_it)) return true;
     bool is_seen = false, is_open = false;
     const ir::Module& module = context_.program.modules[module_id];
@@ -472,7 +472,7 @@ class Epochs {
   // `if distributed: sampler = DistributedSampler(data)`, and the loop is run where it is not.
   bool MayDealOut(const LoaderLoop& loop) const {
     std::vector<FuncId> on_way;
-    const objects::KnownTests nothing(context_.program, context_.facts, context_.reach);
+    const objects::KnownTests nothing(context_.program, context_.facts, context_.guards);
     return MayDealOut(loop.loader, loop.place(), loop.way, nothing, on_way);
   }
 

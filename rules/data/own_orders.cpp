@@ -498,7 +498,7 @@ class OwnOrders {
 
   void ReportDealt(const KnownCall& shuffle, const Dealt& dealt, const DrawText& text = kOwnOrder) {
     const Site site{shuffle.function, shuffle.expr};
-    const bool is_on_all = runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) && AreAllRanksAt(context_, site);
+    const bool is_on_all = runs_.IsRunByRanks(site) && !context_.job_places.IsApart({&site, 1}) && AreAllRanksAt(context_, site);
     if (!is_on_all || !reported_.insert(shuffle.function.index).second) return;
     Finding finding = FindingAt(context_, code_, Severity::Warning, Confidence::Likely, site, {text.message, {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {text.label, {}});
@@ -512,7 +512,7 @@ class OwnOrders {
 
   // `if shuffle:`, where that is false by default and nobody is seen to pass it.
   bool IsLeftOut(const Site& site) const {
-    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+    return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
       const ValueId test = context_.facts.value(ModuleOf(guard.function), guard.test);
       return guard.holds && test && IsNeverPassed(test, 0);
     });

@@ -102,7 +102,7 @@ class WholeEvaluations {
   bool IsDoneByAll(const Site& site) const {
     const std::vector<Site> way = {site};
     return runs_.IsRunByRanks(way) && runs_.IsSharedWork(way) && !runs_.IsInTurn(way) &&
-           !context_.reach.IsApartFromJob(way) && context_.reach.RanksOnWay(way, world_) == traces::RankSet::All(world_.size());
+           !context_.job_places.IsApart(way) && context_.ranks.OnWay(way, world_) == traces::RankSet::All(world_.size());
   }
 
   // Some part of the program makes gradients.

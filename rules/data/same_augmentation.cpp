@@ -130,7 +130,7 @@ class EqualWorkers {
 
   bool IsRunByAll(const Site& site) const {
     if (runs_.IsRunByStarted(site)) return true;
-    return runs_.IsRunByRanks(site) && !context_.reach.IsApartFromJob({&site, 1}) && AreAllRanksAt(context_, site);
+    return runs_.IsRunByRanks(site) && !context_.job_places.IsApart({&site, 1}) && AreAllRanksAt(context_, site);
   }
 
   // Some other place of the program gives each rank its own seed.
@@ -264,8 +264,8 @@ class EqualWorkers {
       const bool is_field = test && context_.values[test].kind == ValueKind::Derived && context_.values[test].kid_count == 1;
       return {test, is_field ? context_.facts.values_store.OperationOf(context_.values[test]) : base::NameId()};
     };
-    const std::vector<objects::Guard> behind = context_.reach.Guards(other);
-    return std::ranges::any_of(context_.reach.Guards(seed), [&](const objects::Guard& guard) {
+    const std::vector<objects::Guard> behind = context_.guards.Of(other);
+    return std::ranges::any_of(context_.guards.Of(seed), [&](const objects::Guard& guard) {
       const auto [test, field] = asked(guard);
       return test && guard.holds && std::ranges::any_of(behind, [&](const objects::Guard& against) {
         const auto [opposite, same_field] = asked(against);

@@ -25,7 +25,7 @@ class SameNoise {
   SameNoise(const Context& context, std::string_view code, FindingSink& sink)
       : context_(context), code_(code), sink_(sink), calls_(context), lightning_(context),
         runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
-        ways_(context.program, context.knowledge, context.facts, context.index, context.reach), places_(SeedPlaces(context)) {}
+        ways_(context.program, context.knowledge, context.facts, context.index, context.guards), places_(SeedPlaces(context)) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -214,7 +214,7 @@ class SameNoise {
   // `if self.training:` decides of the draw, here or in what hands it over.
   bool IsDropout(const KnownCall& draw) const {
     const auto asks = [&](const Site& site) {
-      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
         const ValueId test = context_.facts.value(ModuleOf(site), guard.test);
         return test && context_.values.AnyPart(test, [&](ValueId part) { return context_.facts.values_store.IsMode(part); });
       });
@@ -239,7 +239,7 @@ class SameNoise {
   // `if self.remap is not None:`, where nobody is seen to make the object with anything but None.
   bool AsksForWhatIsNone(std::span<const Site> way) const {
     return std::ranges::any_of(way, [&](const Site& site) {
-      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
         const ValueId test = context_.facts.value(ModuleOf(site), guard.test);
         if (!test || context_.values[test].kind != variation::ValueKind::Compare) return false;
         const auto op = context_.values[test].compare_op();
@@ -298,11 +298,11 @@ class SameNoise {
   // By all that train: whoever comes to the gradients of a loop is known to go through it.
   bool IsWalkedByAll(std::span<const Site> way) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.RanksOnWay(way, world);
+    const traces::RankSet ranks = context_.ranks.OnWay(way, world);
     if (ranks == traces::RankSet::All(world.size())) return true;
     return std::ranges::any_of(context_.training.backwards(), [&](const Site& backward) {
       const auto beside = std::ranges::find(way, backward.function, &Site::function);
-      return beside != way.end() && SharesLoop(*beside, backward) && !ranks.empty() && context_.reach.Ranks(backward, world) == ranks;
+      return beside != way.end() && SharesLoop(*beside, backward) && !ranks.empty() && context_.ranks.At(backward, world) == ranks;
     });
   }
 

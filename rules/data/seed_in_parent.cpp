@@ -121,14 +121,14 @@ class Seeds {
   // A process that is spawned imports the script: what stands there outside of functions is run by it too, but for what only the start runs.
   bool IsRunByImport(const Site& site) const {
     const binding::Func& around = context_.program.funcs[site.function];
-    return around.function == ir::kTopLevel && std::ranges::none_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+    return around.function == ir::kTopLevel && std::ranges::none_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
              return objects::AsksForMain(*context_.program.names, context_.program.modules[around.module], guard.test);
            });
   }
 
   // `if args.multiprocessing_distributed:`, which no command of the project asks for: these start each rank by themselves.
   bool IsStartedByOption(const Site& start) const {
-    return std::ranges::any_of(context_.reach.Guards(start), [&](const objects::Guard& guard) {
+    return std::ranges::any_of(context_.guards.Of(start), [&](const objects::Guard& guard) {
       const ir::ModuleId module = context_.program.funcs[guard.function].module;
       return guard.holds && context_.options.IsNeverGiven(module, context_.facts.value(module, guard.test));
     });

@@ -63,13 +63,13 @@ class SharedState {
 
   bool IsOfSomeRanks(const KnownCall& call) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.Ranks({call.function, call.expr}, world);
+    const traces::RankSet ranks = context_.ranks.At({call.function, call.expr}, world);
     if (!ranks.empty() && ranks != traces::RankSet::All(world.size())) return true;
     // All ranks look, and some write what they have found, without a word to the others.
     if (Communicates(call.function)) return false;
     return std::ranges::any_of(context_.index.KnownCallsIn(call.function), [&](const KnownCall& other) {
       if (!other.entry->Has(knowledge::Role::Write)) return false;
-      const traces::RankSet writers = context_.reach.Ranks({other.function, other.expr}, world);
+      const traces::RankSet writers = context_.ranks.At({other.function, other.expr}, world);
       return !writers.empty() && writers != traces::RankSet::All(world.size());
     });
   }

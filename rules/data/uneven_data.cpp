@@ -97,8 +97,8 @@ class Shares {
   // `assert len(items) % world_size == 0` before, or `if len(items) % world_size: raise`.
   bool IsChecked(const Share& share) const {
     const ir::ModuleId module = context_.program.funcs[share.site.function].module;
-    std::vector<objects::Guard> tests = context_.reach.Guards(share.site);
-    const std::vector<objects::Guard> asserted = context_.reach.Assertions(share.site.function, context_.index.StatementOf(share.site));
+    std::vector<objects::Guard> tests = context_.guards.Of(share.site);
+    const std::vector<objects::Guard> asserted = context_.guards.AssertionsBefore(share.site.function, context_.index.StatementOf(share.site));
     tests.insert(tests.end(), asserted.begin(), asserted.end());
     return std::ranges::any_of(tests, [&](const objects::Guard& test) {
       const ValueId asked = ValueOf(module, test.test);

@@ -221,7 +221,7 @@ class Backward {
 
   // A caller that trains without gradients, or under a test, for which the wrapper is not what it means.
   bool IsGuardedByCaller(const Way& way) const {
-    return std::ranges::any_of(way, [&](const Site& caller) { return IsWithoutGradients(caller) || !context_.reach.Guards(caller).empty(); });
+    return std::ranges::any_of(way, [&](const Site& caller) { return IsWithoutGradients(caller) || !context_.guards.Of(caller).empty(); });
   }
 
   // The wrapper of the same model runs for this loss too, or is handed to what is not seen.
@@ -479,7 +479,7 @@ class Backward {
     for (const ir::StmtId id : AssignmentsOf(variable)) {
       if (module_[id].begin > module_[variable].begin) break;
       const Site assigned = {backward_.function, ir::AssignedOf(module_[id])};
-      holds = IsInner(assigned) && context_.reach.Guards(assigned).empty();
+      holds = IsInner(assigned) && context_.guards.Of(assigned).empty();
     }
     return holds;
   }
@@ -515,8 +515,8 @@ class Backward {
   }
 
   bool IsOnEveryWay(ir::ExprId first, ir::ExprId then) const {
-    const std::vector<objects::Guard> others = context_.reach.Guards({backward_.function, then});
-    return std::ranges::all_of(context_.reach.Guards({backward_.function, first}), [&](const objects::Guard& guard) {
+    const std::vector<objects::Guard> others = context_.guards.Of({backward_.function, then});
+    return std::ranges::all_of(context_.guards.Of({backward_.function, first}), [&](const objects::Guard& guard) {
       return std::ranges::any_of(others, [&](const objects::Guard& other) { return other.test == guard.test && other.holds == guard.holds; });
     });
   }
@@ -545,7 +545,7 @@ class Backward {
 };
 
 void CheckBypassedWrapper(const Context& context, FindingSink& sink) {
-  const objects::ModelOrigins origins(context.program, context.knowledge, context.facts, context.index, context.reach);
+  const objects::ModelOrigins origins(context.program, context.knowledge, context.facts, context.index, context.guards);
   for (const Site& backward : context.training.backwards()) Backward(context, origins, backward).Visit(sink);
 }
 

@@ -133,8 +133,8 @@ class EarlyCopies {
 
   // Whether only one of the two is ever run: their tests exclude one another.
   bool AreTwoArms(const Site& one, const Site& other) const {
-    const std::vector<objects::Guard> guards = context_.reach.Guards(one);
-    return std::ranges::any_of(context_.reach.Guards(other), [&](const objects::Guard& guard) {
+    const std::vector<objects::Guard> guards = context_.guards.Of(one);
+    return std::ranges::any_of(context_.guards.Of(other), [&](const objects::Guard& guard) {
       return std::ranges::any_of(guards, [&](const objects::Guard& each) { return each.test == guard.test && each.holds != guard.holds; });
     });
   }

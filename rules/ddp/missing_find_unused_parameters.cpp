@@ -153,7 +153,7 @@ class Model {
 };
 
 void CheckMissingFindUnusedParameters(const Context& context, FindingSink& sink) {
-  const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.reach);
+  const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.guards);
   for (const WrappedModel& model : WrappedModels(context)) Model(context, uses, model).Visit(sink);
 }
 

@@ -28,7 +28,7 @@ bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::ve
 }
 
 void CheckNeedlessFindUnusedParameters(const Context& context, FindingSink& sink) {
-  const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.reach);
+  const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.guards);
   for (const WrappedModel& model : WrappedModels(context)) {
     const ir::ExprId flag = context.index.ArgExpr(model.call, kFindUnused);
     if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFindUnused))) continue;

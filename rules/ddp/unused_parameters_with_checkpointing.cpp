@@ -21,7 +21,7 @@ class Conflicts {
  public:
   Conflicts(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), calls_(context),
-        uses_(context.program, context.knowledge, context.facts, context.index, context.reach) {}
+        uses_(context.program, context.knowledge, context.facts, context.index, context.guards) {}
 
   void Run() {
     for (const KnownCall& wrap : Wrappings(context_)) VisitWrapping(wrap);
@@ -111,7 +111,7 @@ class Conflicts {
 
   // No option stands between: most models have one for checkpoints, and it is off.
   bool IsOn(const Site& site) const {
-    return std::ranges::all_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+    return std::ranges::all_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
       const ir::ModuleId module_id = context_.program.funcs[guard.function].module;
       const ir::Expr& test = context_.program.modules[module_id][guard.test];
       if (test.kind == ir::ExprKind::Attribute && context_.program.text(ir::AttrOf(test)) == "training") return guard.holds;

@@ -140,7 +140,7 @@ class Attributes {
   // The place is reached only where a test came out the other way than where the model is wrapped, though perhaps in
   // another method: `if self.distributed: wrap` and `else: self.model.head`.
   bool IsWhereNotWrapped(const objects::Site& site, ValueId wrapper) const {
-    const std::vector<objects::Guard> here = context_.reach.Guards(site);
+    const std::vector<objects::Guard> here = context_.guards.Of(site);
     const auto value = [&](const objects::Guard& guard) {
       return context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
     };
@@ -148,7 +148,7 @@ class Attributes {
       const std::vector<ValueId> leaves = context_.values.Leaves(wrapper);
       const ValueId made = context_.facts.value(context_.program.funcs[wrap.function].module, wrap.expr);
       if (std::ranges::count(leaves, made) == 0) return false;
-      return std::ranges::any_of(context_.reach.Guards({wrap.function, wrap.expr}), [&](const objects::Guard& there) {
+      return std::ranges::any_of(context_.guards.Of({wrap.function, wrap.expr}), [&](const objects::Guard& there) {
         return std::ranges::any_of(here, [&](const objects::Guard& guard) {
           return value(guard) && value(guard) == value(there) && guard.holds != there.holds;
         });

@@ -17,7 +17,7 @@ using variation::ValueKind;
 WrapperPaths::WrapperPaths(const Context& context) : context_(context) {
   for (const objects::KnownCall& call : rules::Wrappings(context)) {
     const ValueId made = context.facts.value(context.program.funcs[call.function].module, call.expr);
-    all_.push_back({made, context.reach.Guards({call.function, call.expr})});
+    all_.push_back({made, context.guards.Of({call.function, call.expr})});
   }
 }
 
@@ -110,7 +110,7 @@ bool WrapperPaths::ComesFromCallers(binding::FuncId function, uint32_t param, co
 }
 
 bool WrapperPaths::IsKeptAway(const Site& site, const Wrappings& wrappings) const {
-  return std::ranges::any_of(context_.reach.Guards(site), [&](const Guard& guard) {
+  return std::ranges::any_of(context_.guards.Of(site), [&](const Guard& guard) {
     if (AsksForAttribute(context_, guard) && !IsOfOtherKind(guard)) return true;
     return std::ranges::any_of(wrappings, [&](const Wrapping* wrapping) {
       return std::ranges::any_of(wrapping->guards, [&](const Guard& there) {

@@ -1,7 +1,7 @@
 // Variables that a function assigns on some ranks only and reads on others as well: those have nothing to read. And what is None on some
 // ranks, of which all take a part: `metrics["loss"]` where `evaluate` returns its numbers on rank 0 only.
 //
-// Ranks are those of a small job; who gets to a place is what objects::Reach says. One that is the same on all ranks may stand around the
+// Ranks are those of a small job; who gets to a place is what objects::RanksAt says. One that is the same on all ranks may stand around the
 // assignment alone: where it does not hold no rank assigns. Silent where a condition is open: where the assignment stands under one that
 // differs between ranks by more than their numbers and that the reading does not stand under too, and where the reading stands under one
 // that differs between ranks and cannot be decided.
@@ -52,7 +52,7 @@ class HalfBoundNames {
     for (const auto& [name, stores] : StoresOf(function)) {
       if (!std::ranges::all_of(stores, [&](const Site& store) { return IsLeftToSome(store); })) continue;
       RankSet bound = {};
-      for (const Site& store : stores) bound = bound | context_.reach.Ranks(store, world_);
+      for (const Site& store : stores) bound = bound | context_.ranks.At(store, world_);
       if (bound.empty() || bound == all_ || !runs_.IsRunByRanks(stores[0])) continue;
       for (const Site& read : ReadsOf(function, name)) {
         if (!IsReadBeyond(read, stores, bound)) continue;
@@ -126,17 +126,17 @@ class HalfBoundNames {
   bool IsReadBeyond(const Site& read, const std::vector<Site>& stores, const RankSet& bound) const {
     const ir::Module& module = context_.program.module_of(read.function);
     const bool comes_after = std::ranges::any_of(stores, [&](const Site& store) { return module[store.expr].end < module[read.expr].begin; });
-    const RankSet reached = context_.reach.Ranks(read, world_);
+    const RankSet reached = context_.ranks.At(read, world_);
     if (!comes_after || (reached | bound) == bound) return false;
-    const std::vector<Guard> here = context_.reach.Guards(read);
+    const std::vector<Guard> here = context_.guards.Of(read);
     const bool is_open = std::ranges::any_of(here, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
     return !is_open && std::ranges::all_of(stores, [&](const Site& store) {
-      return std::ranges::all_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) || !Varies(guard) || IsAmong(guard, here); });
+      return std::ranges::all_of(context_.guards.Of(store), [&](const Guard& guard) { return IsOfRanks(guard) || !Varies(guard) || IsAmong(guard, here); });
     });
   }
 
   bool IsLeftToSome(const Site& store) const {
-    return std::ranges::any_of(context_.reach.Guards(store), [&](const Guard& guard) { return IsOfRanks(guard) && Varies(guard); });
+    return std::ranges::any_of(context_.guards.Of(store), [&](const Guard& guard) { return IsOfRanks(guard) && Varies(guard); });
   }
 
   // `metrics["loss"]`, `writer.add_scalar(...)`: once for each value in a function.
@@ -161,8 +161,8 @@ class HalfBoundNames {
     for (uint32_t rank = 0; rank < world_.size(); ++rank) {
       if (context_.values.IsNoneOnRank(value, world_, rank).value_or(false)) none = none | RankSet::Of(rank);
     }
-    if (none.empty() || none == RankSet::All(world_.size()) || (none & context_.reach.Ranks(place, world_)).empty()) return false;
-    const std::vector<Guard> guards = context_.reach.Guards(place);
+    if (none.empty() || none == RankSet::All(world_.size()) || (none & context_.ranks.At(place, world_)).empty()) return false;
+    const std::vector<Guard> guards = context_.guards.Of(place);
     return std::ranges::none_of(guards, [&](const Guard& guard) { return !IsOfRanks(guard) && Varies(guard); });
   }
 
@@ -200,7 +200,7 @@ class HalfBoundNames {
                                  {std::string(context_.program.text(name))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"has no value on the other ranks", {}});
     AddLabel(finding, SpanOf(context_, store), LabelRole::Note, {"assigned here, on some ranks", {}});
-    for (const Guard& guard : context_.reach.Guards(store)) {
+    for (const Guard& guard : context_.guards.Of(store)) {
       if (IsOfRanks(guard) && Varies(guard)) AddLabel(finding, SpanOf(context_, {guard.function, guard.test}), LabelRole::Why, {"decides which ranks", {}});
     }
     finding.help = {"give it a value on every rank before the condition, or read it under the same condition", {}};

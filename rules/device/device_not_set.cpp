@@ -87,7 +87,7 @@ class UnsetDevices {
       for (const KnownCall& call : context_.index.known_calls()) {
         const objects::Site site{call.function, call.expr};
         const bool is_here = context_.program.funcs[call.function].module == file && WorksOnCurrentDevice(call);
-        if (is_here && !context_.reach.IsApartFromJob({&site, 1})) return site;
+        if (is_here && !context_.job_places.IsApart({&site, 1})) return site;
       }
     }
     return std::nullopt;

@@ -96,7 +96,7 @@ class RankDevices {
     for (uint32_t rank = world_.per_node; rank < world_.size(); ++rank) {
       const bool counts_on = ordinals[rank] != ordinals[rank - world_.per_node];
       if (!counts_on || ordinals[rank] < world_.per_node || ordinals[rank] >= world_.size()) continue;
-      if (!here) here = context_.reach.Ranks(place.site, world_);
+      if (!here) here = context_.ranks.At(place.site, world_);
       if (here->has(rank)) return rank;
     }
     return std::nullopt;

@@ -178,7 +178,7 @@ class Module {
 
   // Where the environment lacks what a launcher sets: `"RANK" in os.environ` was asked, and no rank of a job gets here.
   bool IsWithoutLauncher(const Site& site) const {
-    const std::vector<Guard> guards = context_.reach.Guards(site);
+    const std::vector<Guard> guards = context_.guards.Of(site);
     const bool asks = std::ranges::any_of(guards, [&](const Guard& guard) {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       return test && context_.values.AnyPart(test, [&](ValueId part) {
@@ -186,12 +186,12 @@ class Module {
         return variation::IsCoordinate(node, knowledge::Coordinate::Distributed) && node.variable().index != 0;
       });
     });
-    return asks && context_.reach.Ranks(site, objects::SmallJob(context_.facts.job)).empty();
+    return asks && context_.ranks.At(site, objects::SmallJob(context_.facts.job)).empty();
   }
 
   // Only where nothing else is known: under a test of the environment, or of a port that may be given.
   bool IsAsked(const Site& site) const {
-    const std::vector<Guard> guards = context_.reach.Guards(site);
+    const std::vector<Guard> guards = context_.guards.Of(site);
     return std::ranges::any_of(guards, [&](const Guard& guard) {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       const bool asks_port = test && context_.values.AnyPart(test, [&](ValueId part) {

@@ -131,7 +131,7 @@ class Programs {
 
   // A test on the way, other than that the file is run and not imported.
   bool HasGuard(const objects::Site& site) const {
-    const std::vector<objects::Guard> guards = context_.reach.Guards(site);
+    const std::vector<objects::Guard> guards = context_.guards.Of(site);
     return std::ranges::any_of(guards, [&](const objects::Guard& guard) {
       return !AsksWhetherRun(guard);
     });

@@ -37,7 +37,7 @@ bool IsSurelyTakenOver(const Context& context, variation::ValueId loss, int dept
 bool AreNeverTogether(const Context& context, const objects::Site& a, const objects::Site& b) {
   if (a.function != b.function) return false;
   const auto claims_at = [&](const objects::Site& site) {
-    return objects::ClaimsBefore(context.program, context.facts, context.reach, site.function, context.index.StatementOf(site));
+    return objects::ClaimsBefore(context.program, context.facts, context.guards, site.function, context.index.StatementOf(site));
   };
   const std::vector<objects::Claim> of_a = claims_at(a), of_b = claims_at(b);
   return std::ranges::any_of(of_a, [&](const objects::Claim& one) {

@@ -35,7 +35,7 @@ bool OnlyLoads(const Context& context, const objects::KnownCall& call) {
 bool IsWrittenByFirstRank(const Context& context, FuncId function) {
   return std::ranges::any_of(context.index.known_calls(), [&](const objects::KnownCall& call) {
     if (call.function != function || !call.entry->Has(knowledge::Role::Write)) return false;
-    const traces::RankSet ranks = context.reach.Ranks({call.function, call.expr}, objects::SmallJob(context.facts.job));
+    const traces::RankSet ranks = context.ranks.At({call.function, call.expr}, objects::SmallJob(context.facts.job));
     return ranks.count() == 1 && ranks.has(0);
   });
 }
@@ -71,7 +71,7 @@ void CheckFullStateDictEverywhere(const Context& context, FindingSink& sink) {
     }
     const objects::Site site{call.function, call.expr};
     // `if world_size == 1`: no job of several ranks comes here.
-    if (context.reach.Ranks(site, objects::SmallJob(context.facts.job)).empty()) continue;
+    if (context.ranks.At(site, objects::SmallJob(context.facts.job)).empty()) continue;
     Finding finding = FindingAt(context, kAR603, Severity::Error, Confidence::Likely, site,
                                 {"the whole model is gathered on {}: it needs the memory that sharding was meant to save",
                                  {is_known && !IsOff(context, config, "rank0_only") ? "the device of rank 0"

@@ -109,7 +109,7 @@ bool ClipsByMethod(const Context& context, ir::ModuleId module_id) {
 // A test on the way asks how the model is sharded, or the file clips by the method as well.
 bool KnowsHowItIsSharded(const Context& context, const objects::Site& site) {
   const ir::ModuleId module_id = context.program.funcs[site.function].module;
-  const std::vector<objects::Guard> guards = context.reach.Guards(site);
+  const std::vector<objects::Guard> guards = context.guards.Of(site);
   const bool asks = std::ranges::any_of(guards, [&](const objects::Guard& guard) {
     return NamesAnyByOrigin(context, {guard.function, guard.test},
                             {"fsdp", "FSDP", "shard", "Shard", "strategy", "isinstance", "hasattr", "ddp", "world_size", "distributed"});

@@ -66,7 +66,7 @@ class Settings {
 
   bool IsAsked(const Site& site) const {
     const ir::Module& module = context_.program.module_of(site.function);
-    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+    return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
       return !objects::AsksForMain(*context_.program.names, module, guard.test);
     });
   }

@@ -26,7 +26,7 @@ class Downloads {
  public:
   Downloads(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
-        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options),
+        modes_(context.program, context.facts, context.index, context.guards, context.launch, context.options),
         first_(context.program, context.knowledge, context.index), neighbourhood_(context.program) {}
 
   void Run() {
@@ -34,7 +34,7 @@ class Downloads {
     for (const KnownCall& call : context_.index.known_calls()) {
       const Site site{call.function, call.expr};
       if (!call.entry->Has(knowledge::Role::Download) || (!IsAskedFor(call) && !IsOfCell(site))) continue;
-      const traces::RankSet ranks = context_.reach.Ranks(site, world_);
+      const traces::RankSet ranks = context_.ranks.At(site, world_);
       const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1}) || IsOfCell(site);
       if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
       else fetched_first_.push_back(&call);
@@ -138,7 +138,7 @@ class Downloads {
   // Here, or where it is called from, one rank goes first.
   bool IsInTurn(const Site& site) const {
     return std::ranges::any_of(context_.index.WaysTo(site), [&](const Site& way) {
-      const traces::RankSet ranks = context_.reach.Ranks(way, world_);
+      const traces::RankSet ranks = context_.ranks.At(way, world_);
       return runs_.IsInTurn({&way, 1}) || (ranks.count() > 0 && ranks != traces::RankSet::All(world_.size()));
     });
   }

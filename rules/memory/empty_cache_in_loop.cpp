@@ -30,7 +30,7 @@ void CheckEmptyCacheInLoop(const Context& context, FindingSink& sink) {
     const std::vector<ir::StmtId> loops = context.index.LoopsAround(site);
     // Every step: in the innermost loop that trains, under no test of its own.
     if (loops.empty() || !context.training.Trains(module, loops.front()) || HoldsLoopThatTrains(context, module, loops.front())) continue;
-    const std::vector<objects::Guard> guards = context.reach.Guards(site);
+    const std::vector<objects::Guard> guards = context.guards.Of(site);
     const bool is_conditional = std::ranges::any_of(guards, [&](const objects::Guard& guard) {
       const source::Span test = SpanOf(context, {guard.function, guard.test});
       return test.begin > context.program.modules[module].span(loops.front()).begin;

@@ -35,7 +35,7 @@ class Writers {
       : context_(context), sink_(sink), world_(objects::SmallJob(context.facts.job)),
         runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading), paths_(context),
         content_(context),
-        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options), settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
+        modes_(context.program, context.facts, context.index, context.guards, context.launch, context.options), settings_(context.program, context.knowledge, context.facts, context.file_uses.paths()), calls_(context) {}
 
   void Run() {
     for (const FileUse& use : context_.file_uses.uses()) {
@@ -59,7 +59,7 @@ class Writers {
   bool IsAsked(const FileUse& use) const {
     const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use) || AppendsTheSame(use);
     return changes_files && !IsLeftToOne(use) && !IsLock(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way) && !runs_.IsInTurn(use.way) &&
-           !context_.reach.IsApartFromJob(use.way);
+           !context_.job_places.IsApart(use.way);
   }
 
   // `with open("results.txt", "a") as file: file.write(f"{accuracy}\n")` of an accuracy that all ranks have: once for each rank. A
@@ -182,7 +182,7 @@ class Writers {
     const std::vector<Site> above = context_.index.WaysTo(use.way.front());
     sites.insert(sites.end(), above.begin(), above.end());
     for (const Site& site : sites) {
-      for (const objects::Guard& guard : context_.reach.Guards(site)) {
+      for (const objects::Guard& guard : context_.guards.Of(site)) {
         if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
       }
     }
@@ -200,16 +200,16 @@ class Writers {
   // Those that write: of an open file, those that put something into it. What methods write into a field, the callers of these decide; a
   // heading that is the same from all of them is none.
   traces::RankSet RanksOf(const FileUse& use) const {
-    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
+    const traces::RankSet ranks = context_.ranks.OnWay(use.way, world_);
     traces::RankSet writers;
     for (const Site& write : context_.file_uses.WritesInto(use)) {
       if (write.function != use.site().function) {
-        if (!content_.IsOneText(write)) writers = writers | context_.reach.Ranks(write, world_);
+        if (!content_.IsOneText(write)) writers = writers | context_.ranks.At(write, world_);
         continue;
       }
       std::vector<Site> way = use.way;
       way.back() = write;
-      writers = writers | context_.reach.RanksOnWay(way, world_);
+      writers = writers | context_.ranks.OnWay(way, world_);
     }
     writers = writers & ranks;
     return writers.empty() ? ranks : writers;
@@ -221,7 +221,7 @@ class Writers {
     const std::vector<Site> writes = context_.file_uses.WritesInto(use);
     sites.insert(sites.end(), writes.begin(), writes.end());
     return std::ranges::any_of(sites, [&](const Site& site) {
-      const auto claims = objects::ClaimsBefore(context_.program, context_.facts, context_.reach, site.function, context_.index.StatementOf(site));
+      const auto claims = objects::ClaimsBefore(context_.program, context_.facts, context_.guards, site.function, context_.index.StatementOf(site));
       return std::ranges::any_of(claims, [&](const objects::Claim& claim) { return claim.equals && claim.holds && IsOfGroup(context_.values[claim.value]); });
     });
   }

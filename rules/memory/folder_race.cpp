@@ -25,7 +25,7 @@ class FolderRaces {
  public:
   FolderRaces(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
-        modes_(context.program, context.facts, context.index, context.reach, context.launch, context.options), neighbourhood_(context.program),
+        modes_(context.program, context.facts, context.index, context.guards, context.launch, context.options), neighbourhood_(context.program),
         paths_(context) {}
 
   void Run() {
@@ -58,7 +58,7 @@ class FolderRaces {
 
   void Visit(const FileUse& use) {
     const Site& place = use.site();
-    if (!runs_.IsRunByRanks(use.way) || runs_.IsInTurn(use.way) || context_.reach.IsApartFromJob(use.way)) return;
+    if (!runs_.IsRunByRanks(use.way) || runs_.IsInTurn(use.way) || context_.job_places.IsApart(use.way)) return;
     const bool is_on_all = IsOnAllRanks(use);
     if ((!is_on_all && !IsOnOneOfEachNode(use)) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
     if (paths_.IsMadeFirst(use.way)) return;
@@ -92,11 +92,11 @@ class FolderRaces {
   }
 
   bool IsOnAllRanks(const FileUse& use) const {
-    return context_.reach.RanksOnWay(use.way, world_) == traces::RankSet::All(world_.size());
+    return context_.ranks.OnWay(use.way, world_) == traces::RankSet::All(world_.size());
   }
 
   bool IsOnOneOfEachNode(const FileUse& use) const {
-    const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
+    const traces::RankSet ranks = context_.ranks.OnWay(use.way, world_);
     return ranks.count() == world_.nodes && ranks.has(0) && ranks.has(world_.per_node) && !SharedPaths::IsOfNode(use.path);
   }
 

@@ -64,7 +64,7 @@ class Load {
   }
 
   bool RunsOnSeveralRanks() const {
-    return context_.reach.Ranks({call_.function, call_.expr}, objects::SmallJob(context_.facts.job)).count() > 1;
+    return context_.ranks.At({call_.function, call_.expr}, objects::SmallJob(context_.facts.job)).count() > 1;
   }
 
   // Another arm of the same branch loads it to a device of its own, so this one is for where there is none.
@@ -191,7 +191,7 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
   const Restored restored(context);
   ProgramCalls calls(context);
   HostSaves on_host(context);
-  const objects::OneProcessModes modes(context.program, context.facts, context.index, context.reach, context.launch, context.options);
+  const objects::OneProcessModes modes(context.program, context.facts, context.index, context.guards, context.launch, context.options);
   const objects::OneNodeJobs one_node(context.program, context.knowledge, context.facts, context.index);
   for (const objects::KnownCall& call : context.index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {

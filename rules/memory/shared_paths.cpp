@@ -21,7 +21,7 @@ bool SharedPaths::IsOfNode(const objects::FilePath& path) {
 
 bool SharedPaths::IsOnePath(const FileUse& use) const {
   if (DiffersAtEachCall(use.value, use.frame, 0)) return false;
-  const traces::RankSet ranks = context_.reach.RanksOnWay(use.way, world_);
+  const traces::RankSet ranks = context_.ranks.OnWay(use.way, world_);
   std::string_view before;
   for (const objects::PathPiece& piece : use.path.pieces) {
     const bool speaks = piece.hole && (objects::RankWords::IsWord(piece.text) || EndsInRank(before));
@@ -39,11 +39,11 @@ bool SharedPaths::IsMadeFirst(std::span<const objects::Site> way) const {
     const auto callers = context_.index.CallersOf(site.function);
     sites.insert(sites.end(), callers.begin(), callers.end());
   }
-  return std::ranges::any_of(sites, [&](const objects::Site& site) { return context_.reach.Ranks(site, world_).count() == 1; });
+  return std::ranges::any_of(sites, [&](const objects::Site& site) { return context_.ranks.At(site, world_).count() == 1; });
 }
 
 bool SharedPaths::AsksDisk(const objects::Site& site) const {
-  return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+  return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
     const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
     return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files);
   });

@@ -121,7 +121,7 @@ class Checkpoints {
   // another file says nothing of this one.
   bool IsMadeIfAbsent(const FileUse& write) const {
     return std::ranges::any_of(write.way, [&](const Site& site) {
-      return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+      return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
         const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
         return test && context_.facts.values_store.axes(test).has(knowledge::Axis::Files) && !AsksForOther(guard, write);
       });
@@ -262,7 +262,7 @@ class Checkpoints {
   // What has to hold for a place, each part of `a and b` by itself.
   std::vector<Condition> ConditionsOf(const Site& site) const {
     std::vector<Condition> parts, work;
-    for (const objects::Guard& guard : context_.reach.Guards(site)) {
+    for (const objects::Guard& guard : context_.guards.Of(site)) {
       work.push_back({context_.facts.value(context_.program.funcs[guard.function].module, guard.test), guard.holds});
     }
     while (!work.empty()) {

@@ -32,7 +32,7 @@ class Trackers {
     const Site site{call.function, call.expr};
     if (!runs_.IsRunByRanks(site) || runs_.IsInTurn({&site, 1}) || TellsRanksApart(call)) return;
     const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.Ranks(site, world);
+    const traces::RankSet ranks = context_.ranks.At(site, world);
     const bool all = ranks == traces::RankSet::All(world.size());
     const bool one_a_node = ranks.count() == world.nodes && ranks.has(0) && ranks.has(world.per_node);
     const source::Span span = SpanOf(context_, site);

@@ -42,7 +42,7 @@ class Files {
 
   bool IsOnFirstRankOnly(const Site& site) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    return IsFirstOnly(context_.reach.Ranks(site, world), world);
+    return IsFirstOnly(context_.ranks.At(site, world), world);
   }
 
   // `if rank == 0: torch.save(x, path)`, then `torch.load(path)` on all ranks, each perhaps in a helper.
@@ -111,7 +111,7 @@ class Files {
     }
   }
 
-  traces::RankSet RanksOf(const FileUse& use) const { return context_.reach.RanksOnWay(use.way, world_); }
+  traces::RankSet RanksOf(const FileUse& use) const { return context_.ranks.OnWay(use.way, world_); }
 
   // Where the ways to two uses part: both places stand in one function.
   struct Parting {
@@ -272,7 +272,7 @@ class Files {
   // Nothing stands between the writers and the readers.
   witness::Witness WitnessOf(const Site& write) const {
     const traces::World world = objects::SmallJob(context_.facts.job);
-    const traces::RankSet ranks = context_.reach.Ranks(write, world);
+    const traces::RankSet ranks = context_.ranks.At(write, world);
     witness::FileOrder scenario;
     for (uint32_t rank = 0; rank < world.size(); ++rank) {
       // Of parts that all ranks write, rank 0 reads those of the others.

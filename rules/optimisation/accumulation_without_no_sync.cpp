@@ -195,7 +195,7 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
 
 // `if steps > 1: raise`: nobody gets here with a window of several micro-steps.
 bool IsNeverLonger(const Context& context, const AccumulationWindow& window) {
-  return window.period.length && std::ranges::any_of(context.reach.Guards(window.step.here), [&](const objects::Guard& guard) {
+  return window.period.length && std::ranges::any_of(context.guards.Of(window.step.here), [&](const objects::Guard& guard) {
     const variation::ValueId test = context.facts.value(context.program.funcs[guard.function].module, guard.test);
     if (!test || context.values[test].kind != variation::ValueKind::Compare) return false;
     const auto kids = context.facts.values_store.Kids(test);

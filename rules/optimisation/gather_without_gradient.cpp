@@ -64,7 +64,7 @@ class GatheredFeatures {
   // `no_grad` around it, or what is done only where nothing is trained.
   bool IsWithoutGradient(const Site& site) const {
     if (IsUnderNoGrad(site)) return true;
-    return std::ranges::any_of(context_.reach.Guards(site), [&](const objects::Guard& guard) {
+    return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
       ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       bool holds = guard.holds;
       if (!test) return false;

@@ -140,7 +140,7 @@ class Ratios {
       if (!reduces) return false;
       const ir::ExprId tensor = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));
       if (!tensor || !IsSameTotal(total, {call.function, tensor})) return false;
-      return context_.reach.Guards({call.function, call.expr}).empty() && std::ranges::none_of(added, [&](const Site& site) {
+      return context_.guards.Of({call.function, call.expr}).empty() && std::ranges::none_of(added, [&](const Site& site) {
         return site.function == total.function && module[site.expr].begin > module[call.expr].end && module[site.expr].begin < module[total.expr].begin;
       });
     });

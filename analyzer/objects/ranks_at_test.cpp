@@ -1,11 +1,11 @@
-#include "analyzer/objects/reach.h"
+#include "analyzer/objects/ranks_at.h"
 
 #include "analyzer/objects/objects_test.h"
 
 namespace allranks::objects {
 namespace {
 
-class ReachTest : public ObjectsTest {
+class RanksAtTest : public ObjectsTest {
  protected:
   // The only call of a function.
   Site CallOf(std::string_view name) const {
@@ -20,7 +20,7 @@ class ReachTest : public ObjectsTest {
 };
 
 // Each function is called by all of the row above it: six to the twelfth ways lead to the place.
-TEST_F(ReachTest, ManyWaysLeadToOnePlace) {
+TEST_F(RanksAtTest, ManyWaysLeadToOnePlace) {
   constexpr int kRows = 12, kInARow = 6;
   std::string text = "def work():\n  print('here')\ndef last():\n  work()\n";
   for (int row = kRows; row-- > 0;) {
@@ -31,32 +31,34 @@ TEST_F(ReachTest, ManyWaysLeadToOnePlace) {
     }
   }
   Read(text + "if dist.get_rank() == 0:\n  f0_0()\n");
-  const Reach reach(program(), knowledge(), facts(), index());
+  const Guards guards(program(), index());
+  const RanksAt ranks(program(), knowledge(), facts(), index(), guards);
   const traces::World world = SmallJob(facts().job);
-  EXPECT_FALSE(reach.Ranks(CallOf("work"), world).empty());
-  EXPECT_FALSE(reach.IsRepeated(CallOf("work")));
+  EXPECT_FALSE(ranks.At(CallOf("work"), world).empty());
+  EXPECT_FALSE(index().IsRepeated(CallOf("work")));
 }
 
-TEST_F(ReachTest, OneRankAloneCalls) {
+TEST_F(RanksAtTest, OneRankAloneCalls) {
   Read("def work():\n  print('here')\ndef a():\n  work()\nif dist.get_rank() == 0:\n  a()\n");
-  const Reach reach(program(), knowledge(), facts(), index());
-  EXPECT_EQ(reach.Ranks(CallOf("work"), SmallJob(facts().job)), traces::RankSet::Of(0));
+  const Guards guards(program(), index());
+  const RanksAt ranks(program(), knowledge(), facts(), index(), guards);
+  EXPECT_EQ(ranks.At(CallOf("work"), SmallJob(facts().job)), traces::RankSet::Of(0));
 }
 
-TEST_F(ReachTest, EachWorldHasItsOwnAnswers) {
+TEST_F(RanksAtTest, EachWorldHasItsOwnAnswers) {
   Read("def work():\n  print('here')\nif dist.get_rank() == 3:\n  work()\n");
-  const Reach reach(program(), knowledge(), facts(), index());
+  const Guards guards(program(), index());
+  const RanksAt ranks(program(), knowledge(), facts(), index(), guards);
   const traces::World two{.nodes = 1, .per_node = 2, .mesh = {}};
   for (int again = 0; again < 2; ++again) {
-    EXPECT_EQ(reach.Ranks(CallOf("work"), SmallJob(facts().job)), traces::RankSet::Of(3));
-    EXPECT_TRUE(reach.Ranks(CallOf("work"), two).empty());
+    EXPECT_EQ(ranks.At(CallOf("work"), SmallJob(facts().job)), traces::RankSet::Of(3));
+    EXPECT_TRUE(ranks.At(CallOf("work"), two).empty());
   }
 }
 
-TEST_F(ReachTest, ACallerRepeats) {
+TEST_F(RanksAtTest, ACallerRepeats) {
   Read("def work():\n  print('here')\ndef a():\n  work()\nfor i in range(3):\n  a()\n");
-  const Reach reach(program(), knowledge(), facts(), index());
-  EXPECT_TRUE(reach.IsRepeated(CallOf("work")));
+  EXPECT_TRUE(index().IsRepeated(CallOf("work")));
 }
 
 }  // namespace
