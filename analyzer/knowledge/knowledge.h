@@ -98,6 +98,7 @@ enum class OpClass : uint8_t {
   Wait,         // for what was begun before
   Probe,        // waits for a message and leaves it there
   Start,        // issues what was prepared before: MPI_Start
+  Cancel,       // gives up what was begun before: MPI_Cancel
   Implicit,     // a framework call with collectives inside: save_state, backward of a DDP module, ...
 };
 
@@ -105,7 +106,10 @@ enum class OpClass : uint8_t {
 constexpr bool IsMessage(OpClass op_class) {
   return op_class == OpClass::Send || op_class == OpClass::Recv || op_class == OpClass::Exchange;
 }
-constexpr bool OnlyWaits(OpClass op_class) { return op_class == OpClass::Wait || op_class == OpClass::Probe; }
+// Concerns messages of other calls, and issues none.
+constexpr bool IssuesNothing(OpClass op_class) {
+  return op_class == OpClass::Wait || op_class == OpClass::Probe || op_class == OpClass::Cancel;
+}
 
 // The operation that a call issues.
 struct Operation {

@@ -26,7 +26,7 @@ constexpr NamedOpClass kOpClasses[] = {
     {"collective", OpClass::Collective},    {"send", OpClass::Send}, {"recv", OpClass::Recv},
     {"group_create", OpClass::GroupCreate}, {"init", OpClass::Init}, {"destroy", OpClass::Destroy},
     {"implicit", OpClass::Implicit}, {"batch", OpClass::Batch}, {"exchange", OpClass::Exchange},
-    {"wait", OpClass::Wait}, {"probe", OpClass::Probe}, {"start", OpClass::Start},
+    {"wait", OpClass::Wait}, {"probe", OpClass::Probe}, {"start", OpClass::Start}, {"cancel", OpClass::Cancel},
 };
 
 struct NamedStrikes {

@@ -695,7 +695,7 @@ class Builder {
       trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
       if (entry.operation.op_class == knowledge::OpClass::Start) {
         NoteStarted(state_, At(site), ParamOf(entry, state_.facts.args(call), entry.operation.handle_param));
-      } else if (!knowledge::OnlyWaits(entry.operation.op_class)) {
+      } else if (!knowledge::IssuesNothing(entry.operation.op_class)) {
         state_.sites.push_back({.site = At(site), .entry = call.entry, .unresolved = {}});
       }
       trace = traces_.Seq(trace, Joining(site, entry.operation.op_class));

@@ -11,7 +11,7 @@ namespace allranks::traces {
 namespace {
 
 using knowledge::IsMessage;
-using knowledge::OnlyWaits;
+using knowledge::IssuesNothing;
 using knowledge::OpClass;
 
 constexpr size_t kMostSteps = 400;
@@ -106,7 +106,7 @@ class StepReader {
     sequences_.Flatten(list, kMostSteps, &ops);
     return std::ranges::any_of(ops, [&](SeqId op) {
       const OpClass op_class = state_.traces.entry(sequences_[op].origin).operation.op_class;
-      return IsMessage(op_class) || OnlyWaits(op_class) || op_class == OpClass::Start;
+      return IsMessage(op_class) || IssuesNothing(op_class) || op_class == OpClass::Start;
     });
   }
 
@@ -127,6 +127,13 @@ class StepReader {
       // What it waits for is not known: it may be over long since.
       if (step.handle != 0) steps_.push_back(step);
       return true;
+    }
+    if (known.op_class == OpClass::Cancel) {
+      step.kind = StepKind::Cancel;
+      step.handle = HandleOf(operation);
+      steps_.push_back(step);
+      // It is not known what is given up.
+      return step.handle != 0;
     }
     if (!IsMessage(known.op_class) && known.op_class != OpClass::Probe) {
       if (!known.always_async) steps_.push_back(step);

@@ -62,6 +62,9 @@ class Run {
       case StepKind::Wait:
         if (WaitsFor(rank) != at_[rank]) return false;
         break;
+      case StepKind::Cancel:
+        GiveUp(here);
+        break;
       case StepKind::Probe:
         if (!IsThere(here)) return false;
         break;
@@ -70,6 +73,12 @@ class Run {
     }
     ++at_[rank];
     return true;
+  }
+
+  void GiveUp(StepOf cancel) {
+    for (size_t step = 0; step < cancel.step; ++step) {
+      if (ranks_[cancel.rank][step].handle == StepAt(cancel).handle) is_met_[cancel.rank][step] = true;
+    }
   }
 
   void Match(StepOf send, StepOf receive) {

@@ -2,6 +2,7 @@
 //
 // Messages between two ranks are matched as MPI says: by communicator and tag, in the order in which they were sent. What is
 // begun goes on beside the rank; it waits only where it asks for the end of it. A tag that is not known fits every other.
+// What is given up (MPI_Cancel) may have been met before or not: it needs no other half, and may be met by one.
 // Unsound where receives from whoever sends are: of several senders the one of the lowest rank comes first.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace allranks::traces {
 
-enum class StepKind : uint8_t { Send, Recv, StartSend, StartRecv, Wait, Probe, Collective };
+enum class StepKind : uint8_t { Send, Recv, StartSend, StartRecv, Wait, Cancel, Probe, Collective };
 
 constexpr int64_t kAnyPeer = -1;  // a receive from whoever sends
 constexpr int64_t kNoPeer = kMostRanks;   // a rank that the job has not
@@ -25,7 +26,7 @@ struct Step {
   int64_t tag = kAnyTag;
   RankSet members;      // Collective
   uint32_t group = 0;
-  uint32_t handle = 0;  // what is begun, and what Wait waits for; 0: nothing
+  uint32_t handle = 0;  // what is begun, and what Wait waits for, or Cancel gives up; 0: nothing
   uint32_t item = 0;    // of the sequence: for the one who asks
 };
 

@@ -71,6 +71,17 @@ TEST(PointToPointTest, WaitingForWhatWasBegun) {
   EXPECT_TRUE(Ends({{begun, of_another, Barrier(2)}, {Barrier(2), Send(0)}}, true));
 }
 
+TEST(PointToPointTest, WhatIsGivenUpNeedsNoOtherHalf) {
+  const Step begun{.kind = StepKind::StartRecv, .peer = 1, .members = {}, .handle = 7};
+  const Step wait{.kind = StepKind::Wait, .members = {}, .handle = 7};
+  const Step cancel{.kind = StepKind::Cancel, .members = {}, .handle = 7};
+  const Step of_another{.kind = StepKind::Cancel, .members = {}, .handle = 8};
+  EXPECT_TRUE(Ends({{begun, cancel, wait}, {}}, false));
+  EXPECT_TRUE(RunMessages({{begun, cancel, wait}, {}}, true).alone.empty());
+  EXPECT_FALSE(Ends({{begun, of_another, wait}, {}}, true));
+  EXPECT_TRUE(Ends({{begun, cancel, wait, Barrier(2)}, {Send(0), Barrier(2)}}, false));
+}
+
 TEST(PointToPointTest, TagsAndProbes) {
   const Step tagged{.kind = StepKind::Send, .peer = 1, .tag = 7, .members = {}};
   const Step same{.kind = StepKind::Recv, .peer = 0, .tag = 7, .members = {}};

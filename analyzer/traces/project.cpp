@@ -271,7 +271,7 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   const knowledge::Operation& known = state_.traces.entry(id).operation;
   const bool is_p2p = known.op_class == knowledge::OpClass::Send || known.op_class == knowledge::OpClass::Recv ||
                       known.op_class == knowledge::OpClass::Batch;
-  const bool waits = known.op_class == knowledge::OpClass::Exchange || known.op_class == knowledge::OpClass::Start || knowledge::OnlyWaits(known.op_class);
+  const bool waits = known.op_class == knowledge::OpClass::Exchange || known.op_class == knowledge::OpClass::Start || knowledge::IssuesNothing(known.op_class);
   if ((is_p2p && !view_.with_p2p) || (waits && !view_.with_waits) || IssuingOf(known) > view_.issuing) return next;
   Evaluator& evaluator = scene_.evaluator();
   const GroupIndex group = evaluator.Group(operation.group, view_.rank);

@@ -38,7 +38,7 @@ void NoteChosen(State& state, SiteId site, ValueId callee) {
   const bool is_named = value.kind == ValueKind::External;
   if (!is_named && value.kind != ValueKind::BoundExternal) return;
   const knowledge::EntryId entry = is_named ? state.knowledge.FindEntry(value.name()) : value.entry();
-  if (!entry || !state.knowledge[entry].has_operation || knowledge::OnlyWaits(state.knowledge[entry].operation.op_class)) return;
+  if (!entry || !state.knowledge[entry].has_operation || knowledge::IssuesNothing(state.knowledge[entry].operation.op_class)) return;
   state.sites.push_back({.site = site, .entry = entry, .unresolved = {}});
 }
 

@@ -487,7 +487,8 @@ void FunctionEvaluator::HandToWrapped(const knowledge::Entry& entry, ValueId rec
 // What is begun here is waited for by its handle: that of this call, where an argument says where it is stored.
 ValueId FunctionEvaluator::NewHandle(ir::ExprId site, const knowledge::Entry& entry, std::vector<ValueId>& bound) {
   const knowledge::Operation& operation = entry.operation;
-  const bool asks_for_one = operation.op_class == knowledge::OpClass::Wait || operation.op_class == knowledge::OpClass::Start;
+  const bool asks_for_one = operation.op_class == knowledge::OpClass::Wait || operation.op_class == knowledge::OpClass::Start ||
+                            operation.op_class == knowledge::OpClass::Cancel;
   if (!entry.has_operation || !operation.handle_param || asks_for_one) return {};
   const auto param = std::ranges::find(entry.params, operation.handle_param);
   const auto index = static_cast<size_t>(param - entry.params.begin());
