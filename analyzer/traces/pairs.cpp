@@ -408,7 +408,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   // Unless the other side reaches the same condition as well: there it decides alike.
   const SeqId closed = open == parting.first ? parting.second : parting.first;
   const bool may_be_same = one_is_open && both_issue && !sequences.Holds(closed, sequences[open].origin);
-  const bool may_both_be_same = both_issue && BothOpen(sequences, parting);
+  const bool may_both_be_same = both_issue && BothOpen(scene, sequences, i, j, parting);
   if (evidence.detail == Detail::Root && HasOtherHalf(evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
   // Whether that side leaves is decided by what no world decides.
@@ -434,13 +434,14 @@ bool FunctionCheck::HasOtherHalf(const Evidence& evidence) const {
 
 // Each side comes to the same operation in a way of its own, by a condition or a number of rounds that nobody knows and the
 // other side does not ask for: `for part in mine: gather()` here, `for part in theirs: gather()` there.
-bool FunctionCheck::BothOpen(const SequenceStore& sequences, const Parting& parting) {
-  const auto is_open = [&](SeqId id) {
-    return sequences[id].kind == ItemKind::Choice || sequences[id].kind == ItemKind::Loop;
+bool FunctionCheck::BothOpen(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting) const {
+  const auto is_open = [&](SeqId id, uint32_t rank) {
+    const Item& item = sequences[id];
+    return item.kind == ItemKind::Choice || (item.kind == ItemKind::Loop && !scene.Trips(traces_[item.origin], rank));
   };
   const TraceId first = sequences[parting.first].origin;
   const TraceId second = sequences[parting.second].origin;
-  if (!is_open(parting.first) || !is_open(parting.second) || first == second) return false;
+  if (!is_open(parting.first, i) || !is_open(parting.second, j) || first == second) return false;
   const auto token = [&](SeqId id) { return sequences[sequences.FirstOp(id)].token; };
   return token(parting.first) == token(parting.second) && !sequences.Holds(parting.first, second) &&
          !sequences.Holds(parting.second, first);
