@@ -82,7 +82,7 @@ class FormReader {
   }
 
   void Add(const ir::Expr& call, ArgumentForms& forms) const {
-    ArgumentForm form;
+    ArgumentForm form{.needs_value = true};
     bool is_several = false, is_converted = false, may_be_none = false;
     for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
       const ir::Arg arg = ir::ArgAt(module_, call, i);
@@ -95,10 +95,15 @@ class FormReader {
       if (keyword == "choices") form.choices = ChoicesIn(arg.value);
       if (keyword == "nargs") {
         is_several = true;
+        form.needs_value = false;
         may_be_none = text == "?" || text == "*";
       }
       // One that the program defines may do anything.
-      if (keyword == "action") form.may_repeat = text != "store" && !text.starts_with("store_");
+      if (keyword == "action") {
+        form.may_repeat = text != "store" && !text.starts_with("store_");
+        form.needs_value = form.needs_value && text == "store";
+      }
+      if (!arg.keyword && arg.kind == ir::ArgKind::DoubleStar) form.needs_value = false;
     }
     // A choice is compared with what the type makes of the text.
     if (is_converted || is_several) form.choices.clear();

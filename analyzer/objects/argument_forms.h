@@ -18,6 +18,7 @@ struct ArgumentForm {
   ArgumentType type = ArgumentType::Any;
   std::set<std::string> choices;  // empty: any value
   bool may_repeat = false;        // each time it is given counts
+  bool needs_value = false;       // and is refused without one
 
   // Whether its parser takes a value.
   bool Takes(std::string_view value) const;

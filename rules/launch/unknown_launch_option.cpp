@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -85,8 +86,10 @@ void CheckValue(const LaunchContext& context, const LaunchFile& file, const Laye
   if (is_number || std::ranges::count(entry->words, text) > 0 || IsForReader(file, text)) return;
   // `--node_rank=x`: a script that is filled in before it is run.
   const bool is_filled_in = HasNoDigit(text) && !IsWordOfOther(context, text);
-  sink.push_back(LaunchFinding(kAR908, Severity::Error, is_filled_in ? Confidence::Possible : Confidence::Likely, option.value.span(),
-                               {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}}));
+  Finding finding = LaunchFinding(kAR908, Severity::Error, is_filled_in ? Confidence::Possible : Confidence::Likely, option.value.span(),
+                                  {"`{}` of `{}` takes a whole number, not `{}`", {option.name, layer.launcher->name, text}});
+  finding.is_in_preview = true;
+  sink.push_back(std::move(finding));
 }
 
 void CheckPort(const Word& port, FindingSink& sink) {
@@ -165,6 +168,22 @@ std::string Listed(const std::set<std::string>& choices) {
   return list;
 }
 
+// `--pin_memory --lr 0.1` for `add_argument("--pin_memory", type=bool)`. On a page `<path>` may stand behind it, which the shell takes for a file.
+void CheckLackingValues(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  if (script == nullptr || IsPage(file)) return;
+  for (size_t i = 0; i < job.args.size() && job.args[i].text() != "--"; ++i) {
+    const std::string& name = job.args[i].text();
+    const auto form = script->forms.find(std::string_view(name));
+    const bool is_last = i + 1 == job.args.size() || (job.args[i + 1].IsKnown() && job.args[i + 1].text().starts_with("--"));
+    if (form == script->forms.end() || !form->second.needs_value || !is_last || !job.args[i].IsKnown()) continue;
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, job.args[i].span(),
+                                    {"`{}` of `{}` needs a value, and gets none: its parser refuses it", {name, job.script.Shown()}});
+    finding.is_in_preview = true;
+    sink.push_back(std::move(finding));
+  }
+}
+
 // `--fps 1.0` for `type=int`: argparse prints its usage and ends.
 void CheckArgumentValues(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
@@ -181,6 +200,7 @@ void CheckArgumentValues(const LaunchContext& context, const LaunchFile& file, c
     Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, value.span(),
                                     {"`{}` of `{}` takes {}, not `{}`: its parser refuses it", {form->first, job.script.Shown(), kind, value.text()}});
     if (is_chosen) finding.help = {"it takes {}", {Listed(form->second.choices)}};
+    finding.is_in_preview = true;
     sink.push_back(std::move(finding));
   }
 }
@@ -227,7 +247,10 @@ void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) 
 }
 
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
-  CheckConfigKeys(context, sink);
+  FindingSink keys;
+  CheckConfigKeys(context, keys);
+  for (Finding& key : keys) key.is_in_preview = true;
+  std::ranges::move(keys, std::back_inserter(sink));
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
@@ -245,6 +268,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       CheckHandedRank(context, job, *agent, sink);
       CheckArguments(context, file, job, sink);
       CheckArgumentValues(context, file, job, sink);
+      CheckLackingValues(context, file, job, sink);
     }
   }
 }
@@ -255,8 +279,8 @@ extern const Rule UnknownLaunchOption = {
     .code = kAR908,
     .name = "unknown-launch-option",
     .severity = Severity::Error,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
+    .preview_in_part = "keys of configurations, and values that are no number or none of the choices: of such findings on code that was met for the first time too many "
+                       "were words for the reader to fill in; of the others 17 of 17 were right on 360 repositories",
     .languages = "launch files",
     .summary = "option that the launcher, or the script that it starts, does not have",
     .explanation = R"md(
@@ -269,8 +293,8 @@ extern const Rule UnknownLaunchOption = {
 * A value of theirs that is no number where one is wanted: `--master_port=2950O`; a port above 65535, in
   `MASTER_PORT` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
-  project that it imports, has the name; a value that its `type` (`int`, `float`) or `choices` refuse, also
-  of a field of a dataclass that `HfArgumentParser` makes arguments of.
+  project that it imports, has the name; no value where one is needed; a value that its `type` (`int`,
+  `float`) or `choices` refuse, also of a field of a dataclass that `HfArgumentParser` makes arguments of.
 * A key of a configuration of Accelerate or of the JSON that `--fsdp_config` of the Trainer names, or an
   option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
   is no number or truth value where one is wanted; in the JSON `min_num_params` beside
