@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/objects/wrapped_members.h"
 
 namespace allranks::rules {
 
@@ -29,10 +30,7 @@ bool IsEvaluatedOnly(const Context& context, const objects::Site& wrapping) {
 }
 
 bool IsWrapped(const Context& context, ValueId value) {
-  const std::vector<ValueId> leaves = context.values.Leaves(value);
-  return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) {
-    return context.values.IsA(leaf, "torch.nn.parallel.DistributedDataParallel");
-  });
+  return objects::WrappedMembers(context.program, context.knowledge, context.facts).IsWrapped(value);
 }
 
 bool MayBeWrapped(const Context& context, ValueId value) {

@@ -31,6 +31,12 @@ bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
   return IsElsewhere(module, import) || IsMissingPart(module, import);
 }
 
+bool MissingImports::HangsOnStart(ir::ModuleId module, ir::ImportId import_id) const {
+  const ir::Import& import = program_.modules[module].imports[import_id];
+  const binding::Target& target = program_.import_targets[module.index][import_id.index];
+  return IsOnlyAbove(module, import, target) || (target.kind == binding::TargetKind::External && import.level == 0 && IsElsewhere(module, import));
+}
+
 // It is started, and nobody imports it.
 bool MissingImports::IsOnlyScript(ir::ModuleId module) const { return MainOf(program_, module) && neighbourhood_.ImportersOf(module).empty(); }
 
@@ -56,7 +62,13 @@ bool MissingImports::IsSureOf(ir::ModuleId module, ir::ImportId import_id, ir::M
   // `from tools import helpers`
   const bool is_part = import.name && from.dotted.size() > dotted.size() && from.dotted.starts_with(dotted) && from.dotted[dotted.size()] == '.' &&
                        std::string_view(from.dotted).substr(dotted.size() + 1) == program_.text(import.name);
-  return is_part || import.level > 0 || from.dotted == dotted || base::FolderOf(from.path) == base::FolderOf(program_.infos[module].path);
+  return is_part || import.level > 0 || from.dotted == dotted || (base::FolderOf(from.path) == base::FolderOf(program_.infos[module].path) && IsOfOneFolder(module));
+}
+
+// Nobody imports it from another folder: what is beside it may then be no module of its name (`import logging` beside a `logging.py`).
+bool MissingImports::IsOfOneFolder(ir::ModuleId module) const {
+  const std::string_view folder = base::FolderOf(program_.infos[module].path);
+  return std::ranges::all_of(neighbourhood_.ImportersOf(module), [&](ir::ModuleId importer) { return base::FolderOf(program_.infos[importer].path) == folder; });
 }
 
 // `from .data import loaders`, where the file binds no such name.

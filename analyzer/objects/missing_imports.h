@@ -24,6 +24,8 @@ class MissingImports {
       : program_(program), index_(index), others_(others), neighbourhood_(program) {}
 
   bool Is(ir::ModuleId module, ir::ImportId import) const;
+  // Whether that is so only as scripts are started by their path: the file is there, in a folder where Python does not look then.
+  bool HangsOnStart(ir::ModuleId module, ir::ImportId import) const;
   // The file that an import surely reads; none if there is none, or it may be another.
   ir::ModuleId FileOf(ir::ModuleId module, ir::ImportId import) const;
   // Whether an import surely leads to a file that was found for it.
@@ -36,6 +38,7 @@ class MissingImports {
  private:
   bool IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const;
   bool IsOnlyScript(ir::ModuleId module) const;
+  bool IsOfOneFolder(ir::ModuleId module) const;
   bool IsIdlePart(ir::ModuleId module) const;
   bool KnowsPartsOf(ir::ModuleId package) const;
   bool IsSurePackage(ir::ModuleId module, const ir::Import& import, ir::ModuleId package) const;

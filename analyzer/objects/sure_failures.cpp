@@ -15,6 +15,7 @@ using variation::ValueKind;
 
 constexpr std::string_view kBuiltins = "builtins.";
 constexpr std::string_view kParser = "argparse.ArgumentParser";
+constexpr std::string_view kMakeGroup = "torch.distributed.init_process_group";
 
 // `dir(builtins)` of Python 3.8 to 3.14, what every module has, what IPython adds, and what Python 2 had. Sorted.
 constexpr std::string_view kNames[] = {
@@ -45,9 +46,6 @@ static_assert(std::ranges::is_sorted(kNames));
 constexpr std::string_view kMembersOfDictionary[] = {"clear", "copy", "fromkeys", "get", "has_key", "items", "iteritems", "iterkeys", "itervalues", "keys", "pop",
                                                      "popitem", "setdefault", "update", "values"};
 static_assert(std::ranges::is_sorted(kMembersOfDictionary));
-
-// What sets fields by names that no text shows.
-constexpr std::string_view kSetFields[] = {"setattr", "vars", "__dict__", "__setattr__"};
 
 bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
   if (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue) return true;
@@ -113,14 +111,22 @@ bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt) || CallsWrongly(function, stmt); });
 }
 
-bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt) const {
+bool SureFailures::IsFirst(FuncId function, ir::StmtId stmt) const {
+  return !IsOnEveryWay(index_, function, stmt, [&](FuncId other, ir::StmtId at) {
+    const bool is_itself = other == function && at == stmt;
+    return AreBefore(other, at, !is_itself) || (!is_itself && CallsWrongly(other, at));
+  });
+}
+
+// `of_loop_itself`: a loop of which no round begins is before its own body, and before itself where that is what is asked for.
+bool SureFailures::AreBefore(FuncId function, ir::StmtId stmt, bool of_loop_itself) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   if (module.language != ir::Language::Python) return false;
   const ir::Tree& tree = index_.tree(module_id);
   for (ir::StmtId at = stmt; at; at = tree.Parent(at)) {
     // No round of such a loop begins.
-    if (module[at].kind == ir::StmtKind::For && UnpacksOtherNumber(module_id, module[at])) return true;
+    if (module[at].kind == ir::StmtKind::For && (at != stmt || of_loop_itself) && UnpacksOtherNumber(module_id, module[at])) return true;
     if (FailBefore(function, tree.BlockOf(at), at)) return true;
   }
   if (program_.funcs[function].function == ir::kTopLevel) return false;
@@ -176,7 +182,7 @@ bool SureFailures::CallsWrongly(FuncId function, ir::StmtId stmt) const {
 bool SureFailures::HoldsWrongCall(FuncId function, ir::ExprId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  if (IsWrongCall(function, id)) return true;
+  if (WrongCall(function, id)) return true;
   bool is_wrong = false;
   if (module[id].kind == ir::ExprKind::Call && PlainFunctionOf(function, id)) {
     for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) is_wrong = is_wrong || options_.IsReadBy(module_id, ir::ArgAt(module, module[id], i).value);
@@ -185,24 +191,25 @@ bool SureFailures::HoldsWrongCall(FuncId function, ir::ExprId id) const {
   return is_wrong;
 }
 
-// Of a function or a class of the project, which does not take what it is given.
-bool SureFailures::IsWrongCall(FuncId function, ir::ExprId id) const {
+// Of a function, a method or a class of the project, which does not take what it is given.
+Failure SureFailures::WrongCall(FuncId function, ir::ExprId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  if (module[id].kind != ir::ExprKind::Call) return false;
-  const FuncId called = PlainFunctionOf(function, id);
-  if (called && MisfitsParams(module, module[id], program_.function(called).params)) return true;
-  const FuncId init = ConstructorOf(module_id, id);
-  return init && MisfitsParams(module, module[id], std::span(program_.function(init).params).subspan(1));
+  if (module[id].kind != ir::ExprKind::Call) return {};
+  const FuncId plain = PlainFunctionOf(function, id);
+  const FuncId init = plain ? FuncId::None() : ConstructorOf(module_id, id);
+  const FuncId called = plain ? plain : init ? init : MethodOf(function, id);
+  if (!called) return {};
+  const std::span<const ir::Param> params = program_.function(called).params;
+  const Misfit misfit = MisfitOf(module, module[id], plain ? params : params.subspan(1));
+  return misfit ? Failure{.kind = FailureKind::WrongArguments, .expr = id, .called = called, .misfit = misfit} : Failure();
 }
 
 // All calls of it lack an argument, or have one too many.
 bool SureFailures::IsCalledWrongly(FuncId function) const {
   const auto callers = index_.CallersOf(function);
   return !callers.empty() && index_.GivenTo(function).empty() && std::ranges::all_of(callers, [&](const Site& caller) {
-    const ir::Module& module = program_.module_of(caller.function);
-    if (module[caller.expr].kind != ir::ExprKind::Call || PlainFunctionOf(caller.function, caller.expr) != function) return false;
-    return MisfitsParams(module, module[caller.expr], program_.function(function).params);
+    return WrongCall(caller.function, caller.expr).called == function;
   });
 }
 
@@ -225,47 +232,54 @@ bool SureFailures::FailsInBlock(FuncId function, ir::BlockId block) const {
   return false;
 }
 
-bool SureFailures::Fails(FuncId function, ir::StmtId id) const {
+Failure SureFailures::At(FuncId function, ir::StmtId id) const {
   const uint64_t key = (uint64_t{function.index} << 32) | id.index;
-  const auto [known, is_new] = statements_.try_emplace(key, false);
+  const auto [known, is_new] = statements_.try_emplace(key);
   if (!is_new) return known->second;
-  return statements_[key] = FailsNew(function, id);
+  return statements_[key] = FailureOf(function, id);
 }
 
-bool SureFailures::FailsNew(FuncId function, ir::StmtId id) const {
-  const ir::ModuleId module_id = program_.funcs[function].module;
-  const ir::Module& module = program_.modules[module_id];
+Failure SureFailures::FailureOf(FuncId function, ir::StmtId id) const {
+  const ir::Module& module = program_.module_of(function);
   const ir::Stmt& stmt = module[id];
   switch (stmt.kind) {
     case ir::StmtKind::Import:
-      for (uint32_t i = 0; i < stmt.c; ++i) {
-        if (ImportFails(module_id, ir::ImportId{stmt.a + i})) return true;
-      }
-      return false;
     case ir::StmtKind::Assign:
-      if (SetsVariableToNumber(module_id, stmt) || UnpacksOtherResult(function, stmt)) return true;
-      break;
+    // A `with` may take the exception (`suppress`), so that only its own expressions count.
     case ir::StmtKind::With:
-      // A `with` may take the exception (`suppress`), so that only its own expressions count.
-      break;
     case ir::StmtKind::Expr:
-      if (AddsOptionAgain(function, id)) return true;
-      break;
     case ir::StmtKind::For:
-      if (UnpacksOtherNumber(module_id, stmt)) return true;
-      break;
     case ir::StmtKind::If:
-      if (FailsOnSomeRanks(function, stmt)) return true;
-      break;
     case ir::StmtKind::AugAssign:
     case ir::StmtKind::Return:
       break;
     default:
-      return false;
+      return {};
   }
-  bool fails = false;
-  ir::ForEachExpr(module, stmt, [&](ir::ExprId expr) { fails = fails || FailsInside(function, expr); });
-  return fails;
+  Failure failure = FailureAsAWhole(function, id);
+  ir::ForEachExpr(module, stmt, [&](ir::ExprId expr) {
+    if (!failure) failure = FailureInside(function, id, expr);
+  });
+  return failure;
+}
+
+Failure SureFailures::FailureAsAWhole(FuncId function, ir::StmtId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Stmt& stmt = program_.modules[module_id][id];
+  if (stmt.kind == ir::StmtKind::Import) {
+    for (uint32_t i = 0; i < stmt.c; ++i) {
+      if (const Failure failure = FailureOfImport(module_id, ir::ImportId{stmt.a + i})) return failure;
+    }
+  }
+  if (stmt.kind == ir::StmtKind::Assign) {
+    if (SetsVariableToNumber(module_id, stmt)) return {.kind = FailureKind::NumberInEnvironment};
+    if (const FuncId called = ReturnsOtherNumber(function, stmt)) return {.kind = FailureKind::UnpackedResult, .called = called};
+  }
+  if (stmt.kind == ir::StmtKind::Expr && AddsOptionAgain(function, id)) return {.kind = FailureKind::OptionAgain};
+  if (stmt.kind == ir::StmtKind::For && UnpacksOtherNumber(module_id, stmt)) return {.kind = FailureKind::UnpackedPairs};
+  if (stmt.kind == ir::StmtKind::If && FailsOnSomeRanks(function, stmt)) return {.kind = FailureKind::OnSomeRanks};
+  if (stmt.kind != ir::StmtKind::Import && MakesGroupAgain(function, id)) return {.kind = FailureKind::SecondGroup};
+  return {};
 }
 
 // `if rank == 0: ... else: save(path)`, where one arm fails.
@@ -284,19 +298,54 @@ bool SureFailures::FailsOnSomeRanks(FuncId function, const ir::Stmt& stmt) const
 }
 
 // Whenever the expression is evaluated.
-bool SureFailures::FailsInside(FuncId function, ir::ExprId id) const {
+Failure SureFailures::FailureInside(FuncId function, ir::StmtId stmt, ir::ExprId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const ir::Expr& expr = module[id];
-  if (expr.kind == ir::ExprKind::Name) return IsUnboundName(module_id, id);
-  if (options_.IsReadBy(module_id, id) || ReadsMemberOfDictionary(module_id, id) || IsWrongCall(function, id)) return true;
-  if (expr.kind == ir::ExprKind::Call) {
-    const FuncId called = PlainFunctionOf(function, id);
-    if (RefusesArgument(function, id) || (called && FailsWhenRun(called))) return true;
+  if (expr.kind == ir::ExprKind::Name) return FailureOfName(function, stmt, id);
+  // What a call and an attribute are of is evaluated first.
+  Failure failure;
+  ForEachSurePart(module, id, [&](ir::ExprId part) {
+    if (!failure) failure = FailureInside(function, stmt, part);
+  });
+  if (failure) return failure;
+  if (expr.kind == ir::ExprKind::Call) return FailureOfCall(function, id);
+  if (options_.IsReadBy(module_id, id)) return {.kind = FailureKind::MissingOption, .expr = id};
+  if (ReadsMemberOfDictionary(module_id, id)) return {.kind = FailureKind::MemberOfDictionary, .expr = id};
+  if (fields_.IsReadBy(module_id, id)) return {.kind = FailureKind::MissingField, .expr = id};
+  if (ReadsMemberOfWrapped(module_id, id)) return {.kind = FailureKind::MemberOfWrapped, .expr = id};
+  return {};
+}
+
+Failure SureFailures::FailureOfName(FuncId function, ir::StmtId stmt, ir::ExprId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  if (IsUnboundName(module_id, id)) return {.kind = FailureKind::UnboundName, .expr = id};
+  if (!late_.IsReadBy(function, stmt, id)) return {};
+  // At the top of a file a name is Python's own until it is bound.
+  const bool is_of_file = program_.funcs[function].function == ir::kTopLevel;
+  const std::string_view name = program_.text(ir::NameOf(program_.modules[module_id][id]));
+  if (is_of_file && (std::ranges::binary_search(kNames, name) || !imports_.KnowsNamesOf(module_id) || !program_.stars[module_id.index].empty())) return {};
+  return {.kind = FailureKind::LateName, .expr = id};
+}
+
+Failure SureFailures::FailureOfCall(FuncId function, ir::ExprId id) const {
+  if (const Failure failure = WrongCall(function, id)) return failure;
+  if (const base::NameId refused = RefusedArgument(function, id)) {
+    return {.kind = FailureKind::RefusedArgument, .expr = id, .misfit = {Misfit::Kind::Unknown, refused}};
   }
-  bool fails = false;
-  ForEachSurePart(module, id, [&](ir::ExprId part) { fails = fails || FailsInside(function, part); });
-  return fails;
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  for (const FuncId called : {PlainFunctionOf(function, id), ConstructorOf(module_id, id), MethodOf(function, id)}) {
+    if (called && FailsWhenRun(called)) return {.kind = FailureKind::InCalled, .expr = id, .called = called};
+  }
+  return {};
+}
+
+// `model.freeze()` of `model = DDP(net)`.
+bool SureFailures::ReadsMemberOfWrapped(ir::ModuleId module_id, ir::ExprId id) const {
+  const ir::Module& module = program_.modules[module_id];
+  const variation::ValueId object = module[id].kind == ir::ExprKind::Attribute ? facts_.value(module_id, ir::ObjectOf(module[id])) : variation::ValueId::None();
+  return object && !fields_.IsSpokenOf(ir::AttrOf(module[id])) && wrapped_.IsWrapped(object) &&
+         wrapped_.AreLacking(object, wrapped_.InnerOf(object), ir::AttrOf(module[id]));
 }
 
 // `args.epochs` behind `args = vars(args)`.
@@ -317,25 +366,13 @@ bool SureFailures::ReadsMemberOfDictionary(ir::ModuleId module_id, ir::ExprId id
 bool SureFailures::IsFieldThatMayBeReplaced(ir::ModuleId module_id, ir::ExprId id) const {
   const ir::Module& module = program_.modules[module_id];
   if (module[id].kind != ir::ExprKind::Attribute) return false;
-  if (SetsFieldsByName(module_id)) return true;
+  if (fields_.SetsFieldsByName(module_id)) return true;
   const variation::ValueId object = facts_.value(module_id, ir::ObjectOf(module[id]));
   const ValueKind kind = object ? facts_.values_store[object].kind : ValueKind::Unknown;
   if (kind != ValueKind::Instance && kind != ValueKind::Class) return false;
   const binding::ClassInfo& info = program_.classes[facts_.values_store[object].class_id()];
-  const auto sets = [&](binding::ClassId each) { return SetsFieldsByName(program_.classes[each].module); };
+  const auto sets = [&](binding::ClassId each) { return fields_.SetsFieldsByName(program_.classes[each].module); };
   return std::ranges::any_of(info.mro, sets) || std::ranges::any_of(info.subclasses, sets);
-}
-
-// `setattr(self, name, value)`, `self.__dict__.update(options)`
-bool SureFailures::SetsFieldsByName(ir::ModuleId module_id) const {
-  const auto [known, is_new] = sets_fields_.try_emplace(module_id.index, false);
-  if (!is_new) return known->second;
-  const ir::Module& module = program_.modules[module_id];
-  const auto is_named = [&](base::NameId name) { return std::ranges::count(kSetFields, program_.text(name)) > 0; };
-  const auto by_name = [&](ir::ExprId id) { return is_named(ir::NameOf(module[id])); };
-  const auto by_attribute = [&](ir::ExprId id) { return is_named(ir::AttrOf(module[id])); };
-  return sets_fields_[module_id.index] = std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Name), by_name) ||
-                                         std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Attribute), by_attribute);
 }
 
 // What a call runs, where it names a function of this file or one that it takes from a file that was surely found.
@@ -346,6 +383,27 @@ FuncId SureFailures::PlainFunctionOf(FuncId function, ir::ExprId id) const {
   if (call == nullptr || call->kind != variation::CallKind::Function || !index_.IsPlainFunction(call->function)) return FuncId::None();
   const bool is_itself = call->callee && facts_.values_store[call->callee].kind == ValueKind::Function;
   return is_itself && Names(module_id, ir::CalleeOf(module[id]), call->function) ? call->function : FuncId::None();
+}
+
+// The method that `trainer.step(batch)` runs, or the `forward` of `model(batch)`, where no class that the object may be of has another one.
+FuncId SureFailures::MethodOf(FuncId function, ir::ExprId id) const {
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const variation::CallFact* call = facts_.call(function, id);
+  if (module[id].kind != ir::ExprKind::Call || call == nullptr || call->kind != variation::CallKind::Function || !program_.funcs[call->function].owner) return FuncId::None();
+  const ir::Function& method = program_.function(call->function);
+  const ir::ExprId callee = ir::CalleeOf(module[id]);
+  const bool is_named = module[callee].kind == ir::ExprKind::Attribute && ir::AttrOf(module[callee]) == method.name;
+  const variation::ValueId object = facts_.value(module_id, is_named ? ir::ObjectOf(module[callee]) : callee);
+  const bool takes_itself = !method.params.empty() && method.params[0].kind != ir::ParamKind::Star && method.decorators.empty();
+  if (!object || !takes_itself || facts_.values_store[object].kind != ValueKind::Instance) return FuncId::None();
+  const variation::Value& value = facts_.values_store[object];
+  const auto has_it = [&](binding::ClassId each) { return program_.FindMethod(each, method.name) == call->function; };
+  const bool may_be_other = value.origin() != variation::InstanceOrigin::Exact && !std::ranges::all_of(program_.classes[value.class_id()].subclasses, has_it);
+  const auto is_decorated = [&](binding::ClassId each) { return !program_.ir_class(each).decorators.empty(); };
+  const bool is_it = value.origin() != variation::InstanceOrigin::Super && has_it(value.class_id()) && !may_be_other &&
+                     std::ranges::none_of(program_.classes[value.class_id()].mro, is_decorated);
+  return is_it && !fields_.MayBeSet(value.class_id(), method.name) ? call->function : FuncId::None();
 }
 
 // `save`, also where it is taken from another file, and `helpers.save`.
@@ -438,30 +496,34 @@ FuncId SureFailures::ConstructorOf(ir::ModuleId module_id, ir::ExprId id) const 
 }
 
 // `loaders_of(config)` of `def loaders_of(config, tokenizer)`, an argument by a name that it does not have, or one too many.
-bool SureFailures::MisfitsParams(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params) {
+Misfit SureFailures::MisfitOf(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params) {
   uint32_t positional = 0;
   std::vector<base::NameId> keywords;
   for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
     const ir::Arg arg = ir::ArgAt(module, call, i);
     if (arg.kind == ir::ArgKind::Positional) ++positional;
     else if (arg.kind == ir::ArgKind::Keyword) keywords.push_back(arg.keyword);
-    else return false;
+    else return {};
   }
   bool takes_keywords = false, takes_more = false;
-  size_t known = 0;
+  Misfit misfit;
   for (const ir::Param& param : params) {
     takes_keywords = takes_keywords || param.kind == ir::ParamKind::DoubleStar;
     takes_more = takes_more || param.kind == ir::ParamKind::Star;
     if (param.kind == ir::ParamKind::Star || param.kind == ir::ParamKind::DoubleStar) continue;
     const bool by_place = param.kind != ir::ParamKind::KeywordOnly && positional > 0;
-    const bool by_name = std::ranges::count(keywords, param.name) > 0;
+    const auto by_name = std::ranges::find(keywords, param.name);
+    const bool is_named = by_name != keywords.end();
     // One argument twice; where it may only be given by its place, a name is that of something else.
-    if (by_place && by_name && param.kind == ir::ParamKind::Normal) return true;
+    if (by_place && is_named && param.kind == ir::ParamKind::Normal) return {Misfit::Kind::Twice, param.name};
     positional -= by_place ? 1 : 0;
-    known += by_name ? 1 : 0;
-    if (!by_place && !by_name && !param.default_value) return true;
+    if (is_named) keywords.erase(by_name);
+    else if (!by_place && !param.default_value && !misfit) misfit = {Misfit::Kind::Lacks, param.name};
   }
-  return (positional > 0 && !takes_more) || (!takes_keywords && known < keywords.size());
+  // A name that was misspelt says more than the argument that it leaves out.
+  if (!takes_keywords && !keywords.empty()) return {Misfit::Kind::Unknown, keywords[0]};
+  if (misfit) return misfit;
+  return positional > 0 && !takes_more ? Misfit{Misfit::Kind::TooMany} : Misfit();
 }
 
 // `parser.add_argument("--workers")` a second time.
@@ -519,7 +581,11 @@ bool SureFailures::IsStrictParser(ir::ModuleId module_id, ir::StmtId id) const {
 }
 
 // The analysis takes a name that nothing binds for one of Python's own.
+// (Not in a lambda, which may stand in a comprehension that has the name.)
 bool SureFailures::IsUnboundName(ir::ModuleId module, ir::ExprId expr) const {
+  const ir::StmtId stmt = index_.tree(module).StatementOf(expr);
+  const FuncId function = stmt ? index_.FunctionOf(module, stmt) : FuncId::None();
+  if (!function || !program_.function(function).name) return false;
   const variation::ValueId value = facts_.value(module, expr);
   if (!value || facts_.values_store[value].kind != ValueKind::External) return false;
   const std::string_view text = program_.text(facts_.values_store[value].name());
@@ -530,10 +596,85 @@ bool SureFailures::IsUnboundName(ir::ModuleId module, ir::ExprId expr) const {
 }
 
 // Because there is no such thing, or what is read for it fails itself.
-bool SureFailures::ImportFails(ir::ModuleId module_id, ir::ImportId import_id) const {
-  if (imports_.Is(module_id, import_id)) return true;
+Failure SureFailures::FailureOfImport(ir::ModuleId module_id, ir::ImportId import_id) const {
+  if (imports_.Is(module_id, import_id)) {
+    return {.kind = imports_.HangsOnStart(module_id, import_id) ? FailureKind::ImportFromElsewhere : FailureKind::MissingImport, .import = import_id};
+  }
   const ir::ModuleId read = imports_.FileOf(module_id, import_id);
-  return read && FailsWhenRun(program_.func(read, ir::kTopLevel));
+  const bool fails = read && FailsWhenRun(program_.func(read, ir::kTopLevel));
+  return fails ? Failure{.kind = FailureKind::InImported, .import = import_id} : Failure();
+}
+
+// `init_process_group` of a process that has its group: behind a statement of the same blocks that made it, with nothing between them that may end it.
+bool SureFailures::MakesGroupAgain(FuncId function, ir::StmtId id) const {
+  if (!MakesGroup(function, id)) return false;
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Tree& tree = index_.tree(module_id);
+  for (ir::StmtId at = id; at; at = tree.Parent(at)) {
+    for (const ir::StmtId other : module.statements(tree.BlockOf(at))) {
+      if (other == at) break;
+      if (MakesGroup(function, other)) return !MayEndGroup(function, module[other].begin, module[id].begin);
+    }
+  }
+  return false;
+}
+
+bool SureFailures::MakesGroup(FuncId function, ir::StmtId id) const {
+  const ir::Module& module = program_.module_of(function);
+  const ir::StmtKind kind = module[id].kind;
+  if (kind != ir::StmtKind::Expr && kind != ir::StmtKind::Assign && kind != ir::StmtKind::Return) return false;
+  bool makes = false;
+  ir::ForEachExpr(module, module[id], [&](ir::ExprId expr) { makes = makes || MakesGroup(function, expr); });
+  return makes;
+}
+
+bool SureFailures::MakesGroup(FuncId function, ir::ExprId id) const {
+  const ir::Module& module = program_.module_of(function);
+  if (module[id].kind == ir::ExprKind::Call) {
+    const variation::CallFact* fact = facts_.call(function, id);
+    if (fact != nullptr && fact->entry && program_.text(knowledge_[fact->entry].name) == kMakeGroup) return true;
+    const FuncId called = PlainFunctionOf(function, id);
+    if (called && MakesGroupWhenRun(called)) return true;
+  }
+  bool makes = false;
+  ForEachSurePart(module, id, [&](ir::ExprId part) { makes = makes || MakesGroup(function, part); });
+  return makes;
+}
+
+// And leaves it there.
+bool SureFailures::MakesGroupWhenRun(FuncId function) const {
+  const auto [known, is_new] = makes_group_.try_emplace(function.index, false);
+  if (!is_new) return known->second;
+  const ir::Function& info = program_.function(function);
+  const ir::Module& module = program_.module_of(function);
+  if (info.is_generator || (info.flags & ir::kAsync) != 0 || MayEndGroup(function)) return false;
+  bool makes = false;
+  for (const ir::StmtId stmt : module.statements(info.body)) {
+    makes = makes || MakesGroup(function, stmt);
+    if (makes || MayLeave(module, module[stmt])) break;
+  }
+  return makes_group_[function.index] = makes;
+}
+
+bool SureFailures::MayEndGroup(FuncId function) const {
+  const std::vector<FuncId> run = index_.RunBy({function});
+  return std::ranges::any_of(run, [&](FuncId each) {
+    return std::ranges::any_of(index_.KnownCallsIn(each), [](const KnownCall& call) {
+      return call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Destroy;
+    });
+  });
+}
+
+// What is called between two places of a function.
+bool SureFailures::MayEndGroup(FuncId function, uint32_t begin, uint32_t end) const {
+  const ir::Module& module = program_.module_of(function);
+  return std::ranges::any_of(facts_.functions[function].calls, [&](const auto& each) {
+    const auto& [expr, call] = each;
+    if (module[expr].begin < begin || module[expr].begin >= end) return false;
+    const bool ends = call.entry && knowledge_[call.entry].has_operation && knowledge_[call.entry].operation.op_class == knowledge::OpClass::Destroy;
+    return ends || (call.function && MayEndGroup(call.function));
+  });
 }
 
 // `os.environ["MASTER_PORT"] = 29500`: only texts can be put there.
@@ -562,31 +703,33 @@ bool SureFailures::UnpacksOtherNumber(ir::ModuleId module_id, const ir::Stmt& lo
   return made_by && program_.text(made_by) == "builtins.enumerate" && *items != 2;
 }
 
-// `model, epoch = load(path)`, where `load` returns three values, or four.
-bool SureFailures::UnpacksOtherResult(FuncId function, const ir::Stmt& stmt) const {
+// `model, epoch = load(path)`, where `load` returns three values, or four: that function.
+FuncId SureFailures::ReturnsOtherNumber(FuncId function, const ir::Stmt& stmt) const {
   const ir::Module& module = program_.module_of(function);
   const ir::ExprId assigned = ir::AssignedOf(stmt);
-  const FuncId called = module[assigned].kind == ir::ExprKind::Call ? PlainFunctionOf(function, assigned) : FuncId::None();
+  if (module[assigned].kind != ir::ExprKind::Call) return FuncId::None();
+  const FuncId plain = PlainFunctionOf(function, assigned);
+  const FuncId called = plain ? plain : MethodOf(function, assigned);
   const std::vector<size_t> returned = called ? NumbersReturned(program_.module_of(called), program_.function(called)) : std::vector<size_t>();
   bool is_other = false;
   for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
     const std::optional<size_t> items = CountItems(module, module[target]);
     is_other = is_other || (items && !returned.empty() && std::ranges::count(returned, *items) == 0);
   }
-  return is_other;
+  return is_other ? called : FuncId::None();
 }
 
-// `deepspeed.initialize(model=model, lr=0.1)`.
-bool SureFailures::RefusesArgument(FuncId function, ir::ExprId id) const {
+// `deepspeed.initialize(model=model, lr=0.1)`: `lr`.
+base::NameId SureFailures::RefusedArgument(FuncId function, ir::ExprId id) const {
   const variation::CallFact* fact = facts_.call(function, id);
-  if (fact == nullptr || !fact->entry || !knowledge_[fact->entry].Has(knowledge::Role::TakesNoOther)) return false;
+  if (fact == nullptr || !fact->entry || !knowledge_[fact->entry].Has(knowledge::Role::TakesNoOther)) return {};
   const ir::Module& module = program_.module_of(function);
   const std::vector<base::NameId>& params = knowledge_[fact->entry].params;
   for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[id], i);
-    if (arg.kind == ir::ArgKind::Keyword && std::ranges::count(params, arg.keyword) == 0) return true;
+    if (arg.kind == ir::ArgKind::Keyword && std::ranges::count(params, arg.keyword) == 0) return arg.keyword;
   }
-  return false;
+  return {};
 }
 
 }  // namespace allranks::objects

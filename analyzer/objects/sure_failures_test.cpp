@@ -153,5 +153,64 @@ TEST_F(SureFailuresTest, AnotherNumberOfValuesThanIsReturned) {
   EXPECT_FALSE(IsFailed(head + "  a = b = g(x)\n  print(\"here\")\n"));
 }
 
+TEST_F(SureFailuresTest, ANameThatIsBoundLater) {
+  EXPECT_TRUE(IsFailed("def f():\n  print(x)\n  print(\"here\")\n  x = 1\n"));
+  EXPECT_TRUE(IsFailed("def f():\n  x = x + 1\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed("def f(n):\n  for i in n:\n    print(x)\n    print(\"here\")\n    x = 1\n"));
+  EXPECT_TRUE(IsFailed("print(g())\ndef f():\n  print(\"here\")\ndef g():\n  return 1\n"));
+  EXPECT_FALSE(IsFailed("def f(n):\n  for i in n:\n    if i:\n      print(x)\n      print(\"here\")\n    x = 1\n"));
+  EXPECT_FALSE(IsFailed("def f(x):\n  print(x)\n  print(\"here\")\n  x = 1\n"));
+  EXPECT_FALSE(IsFailed("def f():\n  global x\n  print(x)\n  print(\"here\")\n  x = 1\n"));
+  EXPECT_FALSE(IsFailed("def f():\n  class C:\n    x = 1\n  print(x)\n  print(\"here\")\nx = 1\n"));
+  EXPECT_FALSE(IsFailed("def f():\n  with open('a') as a, open(a.name):\n    print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("print(input())\ndef f():\n  print(\"here\")\ninput = None\n"));
+}
+
+TEST_F(SureFailuresTest, AFieldThatNothingSets) {
+  const std::string head = "class A:\n  def __init__(self):\n    self.x = 1\n  def m(self):\n    return self.x\n";
+  EXPECT_TRUE(IsFailed(head + "def f():\n  a = A()\n  a.y\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "def f():\n  a = A()\n  a.n()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  a = A()\n  a.m()\n  a.x\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  a = A()\n  a.y = 1\n  a.y\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def g(a):\n  a.y = 1\ndef f():\n  a = A()\n  a.y\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  a = A()\n  setattr(a, 'z' + 'y', 1)\n  a.zy\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("class A:\n  def __getattr__(self, name):\n    return 1\ndef f():\n  a = A()\n  a.y\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("import x\nclass A(x.B):\n  pass\ndef f():\n  a = A()\n  a.y\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, ArgumentsOfAMethod) {
+  const std::string head = "class A:\n  def m(self, x):\n    return 1, 2\n  @staticmethod\n  def s(x):\n    return x\n  def g(self):\n    return sampler\n";
+  EXPECT_TRUE(IsFailed(head + "def f():\n  A().m()\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "def f():\n  a = A()\n  a.m(1, y=2)\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "def f():\n  a = A()\n  b, c, d = a.m(1)\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "def f():\n  A().g()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  a = A()\n  b, c = a.m(1)\n  a.s(1)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  a = A()\n  a.m = print\n  a.m()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "class B(A):\n  def m(self):\n    pass\ndef f(a: A):\n  a.m()\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AGroupThatIsThereAlready) {
+  const std::string head = "import torch.distributed as dist\ndef g():\n  dist.init_process_group()\ndef h():\n  g()\n  dist.destroy_process_group()\n";
+  EXPECT_TRUE(IsFailed(head + "def f():\n  g()\n  dist.init_process_group()\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "def f(x):\n  g()\n  if x:\n    g()\n    print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  h()\n  g()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  g()\n  dist.destroy_process_group()\n  g()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f(x):\n  if x:\n    g()\n  else:\n    g()\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AMemberOfTheModelInsideAWrapper) {
+  const std::string head =
+      "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nclass N(torch.nn.Module):\n  def head(self):\n    pass\n";
+  EXPECT_TRUE(IsFailed(head + "def f():\n  m = DDP(N())\n  m.head()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  m = DDP(N())\n  m.module.head()\n  m.eval()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f(x):\n  m = N()\n  if x:\n    m = DDP(m)\n  m.head()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  m = DDP(N())\n  m.head = print\n  m.head()\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AnArgumentThatPyTorchDoesNotTake) {
+  EXPECT_TRUE(IsFailed("import torch\ndef f():\n  with torch.cuda.amp.autocast(dytpe=torch.float16):\n    pass\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("import torch\ndef f():\n  with torch.cuda.amp.autocast(dtype=torch.float16):\n    pass\n  print(\"here\")\n"));
+}
+
 }  // namespace
 }  // namespace allranks::objects

@@ -45,6 +45,7 @@
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
 #include "rules/launch/script_rules.h"
+#include "rules/launch/sure_ends.h"
 
 namespace allranks::pipeline {
 namespace {
@@ -238,7 +239,7 @@ class FindingPlaces {
 struct PlaceFacts {
   objects::NeverReached never;
   objects::UnpassedArguments unpassed;
-  objects::SureFailures failures;
+  const objects::SureFailures& failures;
   objects::PartModules parts;
 };
 
@@ -254,7 +255,9 @@ void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::
       if (places.AnyIs(finding, question)) findings::Assume(finding, findings::Assumptions::Of(assumption));
     };
     assume_where(findings::Assumption::ArgumentPassed, [&](ir::ModuleId module, uint32_t position) { return facts.unpassed.AreNeededAt(module, position); });
-    assume_where(findings::Assumption::RunsToHere, [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position); });
+    if (!rules::TellsOfEnds(finding.code)) {
+      assume_where(findings::Assumption::RunsToHere, [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position); });
+    }
     assume_where(findings::Assumption::ClassUnknown, [&](ir::ModuleId module, uint32_t position) { return facts.parts.HaveHookAt(module, position); });
   }
 }
@@ -286,14 +289,16 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   RuleObjects made;
   made.FillSettings(a, index, read);
   made.Fill(a, index, guards, jobs);
+  const objects::SureFailures failures(a.program, *a.knowledge, a.facts, index, others);
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, guards, *made.ranks, *made.job_places,
                          *made.training, *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies,
                          *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
+  if (std::ranges::find(wanted, rules::kFailsOnEveryRank, &rules::Rule::code) != wanted.end()) rules::CheckSureEnds(context, failures, findings);
   const PlaceFacts facts{.never = {a.program, a.facts, index, guards, values, *made.options, others},
                          .unpassed = {a.program, a.facts, index, guards},
-                         .failures = {a.program, *a.knowledge, a.facts, index, others},
+                         .failures = failures,
                          .parts = {a.program, *a.knowledge, index, others}};
   JudgePlaces(facts, a.program, findings);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);

@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "analyzer/objects/gradient_calls.h"
+#include "analyzer/objects/wrapped_members.h"
 #include "rules/ddp/wrapper_paths.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
@@ -17,7 +18,7 @@ constexpr std::string_view kAR505 = "AR505";
 
 class Attributes {
  public:
-  Attributes(const Context& context, FindingSink& sink) : context_(context), sink_(sink), paths_(context) {}
+  Attributes(const Context& context, FindingSink& sink) : context_(context), sink_(sink), paths_(context), wrapped_(context.program, context.knowledge, context.facts) {}
 
   void Run() {
     if (paths_.AreAny()) NoteMembers();
@@ -37,7 +38,7 @@ class Attributes {
       if (!function || IsAssigned(module_id, id)) continue;
       const base::NameId name = ir::AttrOf(module[id]);
       const bool is_wrapped = IsWrapped(context_, value) || IsPreparedModule(value);
-      const bool is_wrong = is_wrapped && IsOfInner(value, name) && !IsWhereNotWrapped({function, id}, value) &&
+      const bool is_wrong = is_wrapped && wrapped_.AreLacking(value, InnerOf(context_, value), name) && !IsWhereNotWrapped({function, id}, value) &&
                             !AsksForAttributeBefore(context_, {function, id});
       const bool may_be_wrong = !is_wrong && MayBeOfInner({function, object}, name);
       if ((!is_wrong && !may_be_wrong) || IsTried(module_id, id)) continue;
@@ -91,7 +92,7 @@ class Attributes {
   // The object is a wrapper on some way, and the name one of the model inside: of its class, or, where that is not known, of a module
   // class of the project.
   bool MayBeOfInner(const objects::Site& object, base::NameId name) const {
-    if (members_.count(name) == 0 || assigned_.count(name) > 0 || IsOfWrapper(context_.program.text(name))) return false;
+    if (members_.count(name) == 0 || assigned_.count(name) > 0 || objects::WrappedMembers::IsOfEveryModule(context_.program.text(name))) return false;
     const std::vector<ValueId> wrappers = paths_.WrappersAt(object);
     return !wrappers.empty() && std::ranges::all_of(wrappers, [&](ValueId wrapper) {
       const knowledge::ClassId known = context_.values.ClassOf(wrapper);
@@ -99,10 +100,10 @@ class Attributes {
       const std::vector<ValueId> inner = context_.values.Leaves(context_.values.MadeWith(wrapper, "module"));
       return std::ranges::none_of(inner, [&](ValueId leaf) {
         const variation::Value& node = context_.values[leaf];
-        if (node.kind == ValueKind::Object) return !IsOfLibrary(leaf, name);
+        if (node.kind == ValueKind::Object) return !wrapped_.IsOfLibrary(leaf, name);
         if (node.kind != ValueKind::Instance) return false;
         const binding::ClassId class_id = node.class_id();
-        return !context_.program.FindMethod(class_id, name) && !IsSetBy(class_id, name);
+        return !context_.program.FindMethod(class_id, name) && !wrapped_.IsSetBy(class_id, name);
       });
     });
   }
@@ -119,7 +120,7 @@ class Attributes {
       for (const ir::Stmt& stmt : module.stmts) {
         if (stmt.kind != ir::StmtKind::Assign) continue;
         for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-          if (module[target].kind == ir::ExprKind::Attribute && !IsSelf(module, ir::ObjectOf(module[target]))) assigned_.insert(ir::AttrOf(module[target]));
+          if (module[target].kind == ir::ExprKind::Attribute && !objects::IsSelf(context_.program, module, ir::ObjectOf(module[target]))) assigned_.insert(ir::AttrOf(module[target]));
         }
       }
     }
@@ -131,7 +132,7 @@ class Attributes {
     for (const ir::Stmt& stmt : module.stmts) {
       if (stmt.kind != ir::StmtKind::Assign || stmt.begin < node.begin || stmt.end > node.end) continue;
       for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-        const bool is_field = module[target].kind == ir::ExprKind::Attribute && IsSelf(module, ir::ObjectOf(module[target]));
+        const bool is_field = module[target].kind == ir::ExprKind::Attribute && objects::IsSelf(context_.program, module, ir::ObjectOf(module[target]));
         if (is_field) members_.insert(ir::AttrOf(module[target]));
       }
     }
@@ -186,56 +187,6 @@ class Attributes {
       if (target == attribute) return true;
     }
     return false;
-  }
-
-  // The model's class, or one of its bases in the project, has the name; the wrapper has not.
-  bool IsOfInner(ValueId wrapper, base::NameId name) const {
-    const ValueId inner = OnlyModel(InnerOf(context_, wrapper));
-    const knowledge::ClassId known = context_.values.ClassOf(context_.values.Leaves(wrapper)[0]);
-    if (!inner || !known || context_.knowledge.FindMember(known, name) || context_.program.text(name).starts_with("__")) return false;
-    if (IsOfWrapper(context_.program.text(name))) return false;
-    if (IsOfLibrary(inner, name)) return true;
-    if (context_.facts.values_store[inner].kind != ValueKind::Instance) return false;
-    const binding::ClassId class_id = context_.facts.values_store[inner].class_id();
-    if (context_.program.FindMethod(class_id, name)) return true;
-    return IsSetBy(class_id, name);
-  }
-
-  // A model of a library whose members are described.
-  bool IsOfLibrary(ValueId inner, base::NameId name) const {
-    if (context_.facts.values_store[inner].kind != ValueKind::Object) return false;
-    const knowledge::ClassId class_id = context_.values.ClassOf(inner);
-    return class_id && context_.knowledge.FindMember(class_id, name);
-  }
-
-  // What every module has, beside what the knowledge base says of them.
-  static bool IsOfWrapper(std::string_view name) {
-    constexpr std::string_view kOwn[] = {"forward",   "training", "device",         "device_ids", "output_device", "process_group",
-                                         "reducer",   "module",   "broadcast_buffers", "dim",     "find_unused_parameters",
-                                         "require_backward_grad_sync", "static_graph", "logger", "dump_patches"};
-    return std::ranges::count(kOwn, name) > 0 || name.starts_with("_") || name.starts_with("register_") || name.starts_with("get_extra");
-  }
-
-  // `self.name = ...` in a method.
-  bool IsSetBy(binding::ClassId class_id, base::NameId name) const {
-    for (const binding::ClassId base : context_.program.classes[class_id].mro) {
-      const ir::ModuleId module_id = context_.program.classes[base].module;
-      const ir::Module& module = context_.program.modules[module_id];
-      const ir::Class& node = context_.program.ir_class(base);
-      for (const ir::Stmt& stmt : module.stmts) {
-        if (stmt.kind != ir::StmtKind::Assign || stmt.begin < node.begin || stmt.end > node.end) continue;
-        for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-          const bool is_it = module[target].kind == ir::ExprKind::Attribute && ir::AttrOf(module[target]) == name &&
-                             IsSelf(module, ir::ObjectOf(module[target]));
-          if (is_it) return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  bool IsSelf(const ir::Module& module, ir::ExprId expr) const {
-    return module[expr].kind == ir::ExprKind::Name && context_.program.text(ir::NameOf(module[expr])) == "self";
   }
 
   void Report(const objects::Site& site, ir::ModuleId module_id, ir::ExprId object) {
@@ -296,6 +247,7 @@ class Attributes {
   const Context& context_;
   FindingSink& sink_;
   WrapperPaths paths_;
+  const objects::WrappedMembers wrapped_;
   std::unordered_set<base::NameId> members_, assigned_;
 };
 
