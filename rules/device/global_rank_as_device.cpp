@@ -122,7 +122,7 @@ class RankDevices {
                     {}};
     finding.witness = WitnessOf(place);
     if (!local.text.empty()) finding.fixes.push_back(FixOf(place, local));
-    finding.is_in_preview = is_python && context_.facts.job.nodes == 0 && !context_.launch.IsOnSeveralNodes(module);
+    finding.is_in_preview = is_python && context_.facts.job.nodes == 0;
     sink_.push_back(std::move(finding));
   }
 
@@ -186,7 +186,8 @@ extern const Rule GlobalRankAsDevice = {
     .code = kAR201,
     .name = "global-rank-as-device",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python programs that neither a command nor the settings are seen to start on several nodes: of those that were read last 5 of 13 were right",
+    .preview_in_part = "findings in Python programs, unless the settings say that the job has several nodes: of those that were read last 5 of 13 were right, "
+                       "and where a command is seen to start several nodes 1 of 4",
     .languages = "Python, C, C++",
     .summary = "device selected by the global rank, which counts on from node to node",
     .explanation = R"md(

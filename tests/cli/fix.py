@@ -62,7 +62,7 @@ def train(net, loader, optimizer, n):
 
 class Fix(CliTest):
     def fix(self, *args, **options):
-        # By its name, as no command starts these programs on several nodes.
+        # By its name, as no setting says that these programs have several nodes.
         return self.run_allranks("check", "--output-format", "concise", "--extend-select", "AR201", *args, **options)
 
     def text(self, name):
