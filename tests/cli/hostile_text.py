@@ -87,7 +87,7 @@ class HostileText(CliTest):
         self.write(f"{HOSTILE}/a.py", FIXABLE)
         self.write(f"{HOSTILE}/third_party/a.py", GUARDED)
         for form in ("full", "concise", "github", "azure", "markdown"):
-            self.assertIn("forged", self.run_clean("check", "--output-format", form).out)
+            self.assertIn("forged", self.run_clean("check", "--preview", "--output-format", form).out)
         for args in ((), ("--coverage",), ("--statistics",), ("--profile",)):
             self.run_clean("check", *args)
         self.run_clean("check", f"{HOSTILE}/none.py")
@@ -96,7 +96,7 @@ class HostileText(CliTest):
         self.run_clean("ir", f"{HOSTILE}/none.py")
         self.run_clean("explain", f"{HOSTILE}/none.py")
         self.run_clean("check", "--update-baseline", "--baseline", f"{HOSTILE}/b.json")
-        self.assertIn("forged", self.run_clean("check", "--fix", "--show-fixes").err)
+        self.assertIn("forged", self.run_clean("check", "--preview", "--fix", "--show-fixes").err)
 
     def test_names_in_every_command(self):
         """Of a project in a folder of that name, with findings of all kinds; what one command prints another one's log repeats."""
@@ -109,7 +109,7 @@ class HostileText(CliTest):
         self.write(f"{HOSTILE}/{HOSTILE}.yaml", "distributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 3\n")
         self.write(f"{HOSTILE}/third_party/{HOSTILE}.py", GUARDED)
         file = f"{HOSTILE}.py"
-        commands = [("check", "--output-format", form) for form in FORMATS]
+        commands = [("check", "--preview", "--output-format", form) for form in FORMATS]
         commands += [("check", option) for option in ("--show-files", "--show-settings", "--diff", "--coverage", "--statistics", "--profile", "-v", "--verify")]
         commands += [("check", "--show-files", "-v"), ("check", "--world", "nodes=2", "-v"), ("check", file + "x"), ("check", "--baseline", file + "x"),
                      ("check", "--output-file", f"{HOSTILE}/x"), ("check", "--config", file), ("check", "--knowledge", file),
@@ -128,9 +128,9 @@ class HostileText(CliTest):
             self.write(f"{name}.sh", "export NCCL_DEBGU=INFO\ntorchrun --nproc_pre_node 2 train.py\n")
             self.write(f"third_party/{name}.py", GUARDED)
         self.write("allranks.toml", f"exclude = [{', '.join(json.dumps(name) for name in COMMAND_NAMES)}]\n")
-        commands = [("check", "--isolated", "--output-format", form) for form in FORMATS]
+        commands = [("check", "--isolated", "--preview", "--output-format", form) for form in FORMATS]
         commands += [("check", "--isolated", *options) for options in (
-            ("--show-files",), ("--show-files", "-v"), ("--coverage", "-v"), ("--statistics",), ("--profile",), ("-v",), ("--fix", "--show-fixes"))]
+            ("--show-files",), ("--show-files", "-v"), ("--coverage", "-v"), ("--statistics",), ("--profile",), ("-v",), ("--preview", "--fix", "--show-fixes"))]
         commands += [("check", "--show-settings"), ("check", "--isolated", "--output-format", "json", "--verify")]
         commands += [(command, *more, f"{name}.py{behind}") for name in COMMAND_NAMES for command, *more in (
             ("trace",), ("ir",), ("explain",), ("check", "--config"), ("check", "--baseline"), ("check", "--output-file", "none/"))
@@ -165,7 +165,7 @@ class HostileText(CliTest):
     def test_a_terminal(self):
         self.write(f"{HOSTILE}/a.py", FIXABLE)
         for option in ("--show-files", "--show-settings", "--diff"):
-            shown = self.in_a_terminal("check", option)
+            shown = self.in_a_terminal("check", "--preview", option)
             self.assertNotEqual(shown, "", option)
             self.assert_steers_nothing(shown, option)
 
