@@ -15,6 +15,30 @@ bool IsShellLanguage(std::string_view language) {
   return std::ranges::count(kShell, language) > 0;
 }
 
+bool IsAssignment(std::string_view word) {
+  return word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == word.find('=') && word.find('=') != std::string_view::npos;
+}
+
+// Whether the first line of a block that is said to be of another language runs a program: `torchrun train.py` below "```python" is no Python.
+bool StartsWithCommand(std::string_view body) {
+  constexpr std::array<std::string_view, 12> kPrograms = {"torchrun", "python", "python3", "accelerate", "deepspeed", "srun", "sbatch",
+                                                          "mpirun", "mpiexec", "horovodrun", "bash", "sh"};
+  for (size_t at = 0; at < body.size(); at = EndOfLine(body, at) + 1) {
+    std::string_view line = body.substr(at, EndOfLine(body, at) - at);
+    line.remove_prefix(std::min(line.find_first_not_of(" >$\t"), line.size()));
+    if (line.empty() || line.starts_with('#') || line.starts_with('\r')) continue;
+    std::string_view word = line.substr(0, line.find(' '));
+    while (IsAssignment(word) && word.size() < line.size()) {
+      line.remove_prefix(std::min(line.find_first_not_of(' ', word.size()), line.size()));
+      word = line.substr(0, line.find(' '));
+    }
+    if (std::ranges::count(kPrograms, word) == 0 || word.size() + 1 >= line.size()) return false;
+    const char next = line[word.size() + 1];
+    return std::string_view("=(),:[").find(next) == std::string_view::npos;
+  }
+  return false;
+}
+
 // Fenced blocks.
 std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
   std::vector<PageBlock> blocks;
@@ -49,7 +73,7 @@ std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
       close = EndOfLine(text, close) + 1;
     }
     close = std::min(close, text.size());
-    if (IsShellLanguage(language)) blocks.push_back({body, close, section});
+    if (IsShellLanguage(language) || StartsWithCommand(text.substr(body, close - body))) blocks.push_back({body, close, section});
     at = EndOfLine(text, close) + 1;
   }
   return blocks;

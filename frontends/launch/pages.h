@@ -1,5 +1,5 @@
 // Where on a page commands stand: fenced blocks of Markdown, and the directives for code of reStructuredText, whose language is that of a
-// shell or is not said.
+// shell or is not said; and blocks of Markdown whose first line runs a program, whatever their language is said to be.
 #pragma once
 
 #include <cstddef>

@@ -23,6 +23,13 @@ TEST(PagesTest, TakesBlocksOfShellFromMarkdown) {
   EXPECT_EQ(ShellOnPage("README.md", "Run `torchrun train.py`.\n"), "");
 }
 
+TEST(PagesTest, TakesCommandsThatAreSaidToBePython) {
+  EXPECT_EQ(ShellOnPage("README.md", "```python\n# eight GPUs\nOMP_NUM_THREADS=1 torchrun --nproc_per_node=8 train.py\n```\n"),
+            "# eight GPUs\nOMP_NUM_THREADS=1 torchrun --nproc_per_node=8 train.py\n");
+  EXPECT_EQ(ShellOnPage("README.md", "```python\npython = find()\ntorchrun(train)\n```\n"), "");
+  EXPECT_EQ(ShellOnPage("README.md", "```yaml\naccelerate:\n  processes: 8\n```\n"), "");
+}
+
 TEST(PagesTest, SkipsComments) {
   EXPECT_EQ(ShellOnPage("README.md", "<!-- old\n```\na\n```\n-->\n```\nb\n```\n<!-- short -->\n```\nc\n```\n"), "b\nc\n");
   EXPECT_EQ(ShellOnPage("README.md", "```\na\n```\n<!-- never closed\n```\nb\n```\n"), "a\n");
