@@ -19,13 +19,24 @@ bool IsInFunction(const ir::Module& module, const ir::Import& import) {
   });
 }
 
+// What editors import by themselves, as in `from unittest import result`, stands there for nothing.
+bool IsUsed(const binding::Program& program, const ir::Module& module, const ir::Import& import) {
+  if (import.star) return true;
+  base::NameId bound = import.as_name ? import.as_name : import.name;
+  if (!bound) {
+    const std::string_view dotted = program.text(import.module);
+    bound = program.names->Find(dotted.substr(0, dotted.find('.')));
+  }
+  return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) { return expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == bound; });
+}
+
 bool ImportsRunner(const binding::Program& program, ir::ModuleId module_id) {
   const ir::Module& module = program.modules[module_id];
   return std::ranges::any_of(module.imports, [&](const ir::Import& import) {
     const std::string_view name = import.module ? program.text(import.module) : std::string_view();
     const std::string_view package = name.substr(0, name.find('.'));
     const bool is_runner = package == "pytest" || package == "unittest" || name.starts_with("torch.testing") || name.starts_with("absl.testing");
-    return is_runner && !IsOfMock(name, import.name ? program.text(import.name) : std::string_view()) && !IsInFunction(module, import);
+    return is_runner && !IsOfMock(name, import.name ? program.text(import.name) : std::string_view()) && !IsInFunction(module, import) && IsUsed(program, module, import);
   });
 }
 

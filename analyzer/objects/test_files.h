@@ -9,7 +9,7 @@ namespace allranks::objects {
 
 // Whether a path is one where pytest and unittest look for tests.
 bool IsPlaceOfTests(std::string_view path);
-// Whether it lies at such a place, or imports one of them.
+// Whether it lies at such a place, or imports one of them and uses what it imports.
 bool IsTestFile(const binding::Program& program, ir::ModuleId module);
 
 }  // namespace allranks::objects
