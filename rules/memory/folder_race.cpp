@@ -63,10 +63,22 @@ class FolderRaces {
     if ((!is_on_all && !IsOnOneOfEachNode(use)) || !paths_.IsOnePath(use) || IsCaught(use) || IsMadeBefore(use)) return;
     if (paths_.IsMadeFirst(use.way)) return;
     const source::Span span = SpanOf(context_, place);
-    if (!reported_.insert({span.file.index, span.begin}).second) return;
+    // Several ways lead there: the surest counts.
+    const auto [told, is_new] = reported_.try_emplace({span.file.index, span.begin}, sink_.size());
+    if (!is_new) {
+      Finding finding = FindingOf(use, is_on_all);
+      if (told->second < sink_.size() && finding.confidence > sink_[told->second].confidence) sink_[told->second] = std::move(finding);
+      return;
+    }
     // The same folder again in the same file: whoever comes there later finds it.
-    const auto [told, is_first] = told_.emplace(std::pair(span.file.index, use.path.Spelled()), sink_.size());
-    if (!is_first) return AddLabel(sink_[told->second], span, LabelRole::Note, {"and here", {}});
+    const auto [before, is_first] = folders_.emplace(std::pair(span.file.index, use.path.Spelled()), sink_.size());
+    if (is_first) return sink_.push_back(FindingOf(use, is_on_all));
+    told->second = SIZE_MAX;
+    AddLabel(sink_[before->second], span, LabelRole::Note, {"and here", {}});
+  }
+
+  Finding FindingOf(const FileUse& use, bool is_on_all) const {
+    const Site& place = use.site();
     const bool is_asked = paths_.AsksDisk(place);
     const bool is_sure = (!is_on_all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(use.way.front());
     Finding finding = FindingAt(context_, kAR811, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
@@ -83,7 +95,7 @@ class FolderRaces {
                                             : "make it on rank 0 and let the others wait",
                     {}};
     AddFix(*use.call, is_asked, finding);
-    sink_.push_back(std::move(finding));
+    return finding;
   }
 
   static std::string NounOf(const FileUse& use, bool is_asked) {
@@ -150,8 +162,8 @@ class FolderRaces {
   SharedPaths paths_;
   traces::World world_ = objects::SmallJob(context_.facts.job);
   std::set<std::pair<uint32_t, uint32_t>> held_apart_;  // by call: where some alternative of the path differs by rank
-  std::set<std::pair<uint32_t, uint32_t>> reported_;
-  std::map<std::pair<uint32_t, std::string>, size_t> told_;  // by file and path: its finding
+  std::map<std::pair<uint32_t, uint32_t>, size_t> reported_;    // by file and place: its finding; SIZE_MAX: a label of another
+  std::map<std::pair<uint32_t, std::string>, size_t> folders_;  // by file and path: its finding
 };
 
 void CheckFolderRace(const Context& context, FindingSink& sink) { FolderRaces(context, sink).Run(); }
