@@ -30,6 +30,7 @@ class Failures {
       const ir::Module& module = context_.program.modules[ir::ModuleId{m}];
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
         const ir::Stmt& stmt = module.stmts[ir::StmtId{i}];
+        if (stmt.kind == ir::StmtKind::Assert) VisitAssertion(ir::ModuleId{m}, ir::StmtId{i});
         if (stmt.kind != ir::StmtKind::Raise || !ir::ValueOf(stmt)) continue;
         if (IsOfProgram(module, ir::ValueOf(stmt)) && !IsExitWithError(ir::ModuleId{m}, ir::ValueOf(stmt))) continue;
         const FuncId function = context_.index.FunctionOf(ir::ModuleId{m}, ir::StmtId{i});
@@ -116,6 +117,15 @@ class Failures {
     const bool is_found = std::ranges::any_of(guards, [&](const Guard& guard) { return !(AxesOf(guard) & knowledge::kSoftAxes).empty(); });
     // A helper asks for wrong arguments, and these are the same each time.
     if (is_asked && (is_here || is_found)) Report(site, meeting, Confidence::Possible, "some ranks alone end here");
+  }
+
+  // `assert math.isfinite(loss)`
+  void VisitAssertion(ir::ModuleId module_id, ir::StmtId stmt) {
+    const FuncId function = context_.index.FunctionOf(module_id, stmt);
+    const ir::ExprId test = ir::ValueOf(context_.program.modules[module_id][stmt]);
+    if (!function || !IsNotFinite({function, test})) return;
+    const Site site{function, test};
+    Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here alone");
   }
 
   bool IsCallOf(const Site& call, FuncId function) const {
@@ -250,7 +260,7 @@ A place where single ranks end with an error while the others go on to an operat
 ranks:
 
 * `raise`, or an exit with an error status, under a test whether numbers are finite, where these are
-  the rank's own: a loss that nobody reduced.
+  the rank's own: a loss that nobody reduced; and an `assert` that they are.
 
 The following is *possible*, and hidden by default: it is rare, or comes up in the first run:
 
