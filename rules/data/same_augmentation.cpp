@@ -49,6 +49,7 @@ class EqualWorkers {
     VisitWorkersOfTheirNumber();
     if (draws_.empty()) return;
     VisitWorkersOfOneSeed();
+    VisitWorkersOfOneGenerator();
     const std::vector<SeedPlace> seeds = SeedPlaces(context_);
     for (const SeedPlace& seed : seeds) {
       if (IsAlike(seed) && IsRunByAll(seed.site) && !IsSeededByRank(seed.site)) Visit(seed);
@@ -172,8 +173,41 @@ class EqualWorkers {
       if (draw == nullptr || !seeded.insert(seed.function.index).second) continue;
       findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
       AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Call, {"drawn for each sample", {}});
+      finding.is_in_preview = BelongsInPreview(context_, loop.iterable.function, finding);
       sink_.push_back(std::move(finding));
     }
+  }
+
+  // `DataLoader(data, generator=torch.Generator().manual_seed(0))`: a loader draws from it the number from which those of its workers are counted.
+  void VisitWorkersOfOneGenerator() {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      if (!call.entry->Has(knowledge::Role::SeedGenerator) || !call.receiver) continue;
+      const Site site{call.function, call.expr};
+      const ValueId seed = context_.index.Arg(call, "seed");
+      if (!seed || !stored_.IsAlike(ModuleOf(site), seed) || !IsRunByAll(site)) continue;
+      for (const objects::LoaderLoop& loop : context_.loading.loops()) {
+        if (!context_.training.TrainsOn(loop) || !IsDealtOut(loop.loader) || !HasWorkers(loop.loader)) continue;
+        if (!DrawsFrom(loop.loader, call.receiver) || !LeavesWorkersAlike(loop.loader)) continue;
+        const Draw* draw = DrawAlikeOf(loop.loader, calls_.FilesOf(ModuleOf(loop.iterable)));
+        if (draw == nullptr) continue;
+        Report({site, seed, site}, *draw, loop.iterable);
+        break;
+      }
+    }
+  }
+
+  bool DrawsFrom(ValueId loader, ValueId generator) const {
+    const ValueId given = context_.values.MadeWith(loader, "generator");
+    if (!given || context_.values.IsNone(given)) return false;
+    const std::vector<ValueId> seeded = context_.values.Leaves(generator);
+    return std::ranges::any_of(context_.values.Leaves(given), [&](ValueId leaf) { return std::ranges::count(seeded, leaf) > 0; });
+  }
+
+  // Nothing seeds them, or they are seeded of the number that the loader drew.
+  bool LeavesWorkersAlike(ValueId loader) const {
+    const ValueId init = context_.values.MadeWith(loader, "worker_init_fn");
+    Site seed;
+    return !init || context_.values.IsNone(init) || worker_seeds_.Of(init, seed) == WorkerSeed::OfLoader;
   }
 
   // Of the generators that workers are so seeded for.
@@ -203,6 +237,7 @@ class EqualWorkers {
     AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Call, {"drawn for each sample", {}});
     finding.help = {"use `torch.initial_seed()`, which differs between workers, with another seed on each rank", {}};
     if (!runs_.IsStartedOnRanks(loop.iterable)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    finding.is_in_preview = BelongsInPreview(context_, loop.iterable.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -297,13 +332,8 @@ class EqualWorkers {
   bool HasWorkersAlike(ValueId loader) {
     const std::optional<Site> open = MadeWithOthers(loader);
     if (open ? !MayHaveWorkers(*open) : !HasWorkers(loader)) return false;
-    const auto is_given = [&](std::string_view param) {
-      const ValueId value = context_.values.MadeWith(loader, param);
-      return value && !context_.values.IsNone(value);
-    };
-    Site seed;
-    const bool is_seeded_alike = is_given("worker_init_fn") && worker_seeds_.Of(context_.values.MadeWith(loader, "worker_init_fn"), seed) == WorkerSeed::OfLoader;
-    return (!is_given("worker_init_fn") || is_seeded_alike) && !is_given("generator");
+    const ValueId generator = context_.values.MadeWith(loader, "generator");
+    return LeavesWorkersAlike(loader) && (!generator || context_.values.IsNone(generator));
   }
 
   // `DataLoader(data, **options)`: the call that takes what is not known here.
@@ -419,6 +449,7 @@ class EqualWorkers {
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
+    finding.is_in_preview = BelongsInPreview(context_, seed.site.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -461,8 +492,8 @@ extern const Rule SameAugmentation = {
     .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
+    .preview_in_part = "findings in programs that nothing here is seen to start on ranks, and those that take anything for granted: of the others that were "
+                       "read 10 of 12 are right, and one of the two wrong ones stands in a program that fails before",
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
     .explanation = R"md(
@@ -475,7 +506,9 @@ makes itself, or where samples are joined (`collate_fn`). The loop may be Lightn
 at the top of a file that each process imports which the program starts. Also workers that are seeded by
 their number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`),
 also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is
-the same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them.
+the same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them. Also
+where the loader is given a `generator` that is seeded alike on all ranks, whatever else the program seeds: the
+workers are counted from what it draws.
 
 ## Why it hurts
 
@@ -501,8 +534,8 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
 ## When it is silent
 
 * Some place of the program gives each rank its own seed, or `seed_everything(..., workers=True)` does.
-* The loader has no workers, or it is given a `generator`, or a `worker_init_fn` that does more than to seed
-  by `torch.initial_seed()` or by the number of the worker.
+* The loader has no workers, or it is given a `generator` whose seed is not seen or holds the rank, or a
+  `worker_init_fn` that does more than to seed by `torch.initial_seed()` or by the number of the worker.
 * No function comes both to the seed and to the loop that trains.
 * The data set is not known, or draws nothing that is seen, or draws only in an `except` branch, for a sample
   that cannot be read. Where it draws only if an argument asks for it that no call here passes, the
