@@ -391,26 +391,92 @@ bool ShareResults::IsKnownAlike(FuncId function, ir::ExprId expr) const {
 void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way) {
   constexpr int kDeepest = 3;
   if (way.depth > kDeepest) return;
-  const auto [function, seed] = from;
-  const auto ends = [&](ir::ExprId expr) {
-    const ValueId value = facts_.value(program_.funcs[function].module, expr);
-    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsSharedStore(value) || IsKnownAlike(function, expr);
-  };
-  const auto is_share = [&](ir::ExprId expr) { return way.is_of_given || Differs(function, expr) || IsMadeOf(function, expr, way.handed); };
-  const auto fills = [&](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
-  const auto uses_up = [&](ir::ExprId call) {
-    const Site site{function, call};
-    return std::ranges::count(training_.backwards(), site) > 0 || std::ranges::count(displays_.In(function), site, &Display::call) > 0;
-  };
-  const FlowFrom flow(program_, index_, function, {seed}, begin, ends, is_share, fills, std::exchange(way.items, {}), uses_up);
+  const std::vector<bool> items = std::exchange(way.items, {});
+  const FlowFrom flow = FlowOf(from, begin, way, items, {});
   way.is_filed = way.is_filed || flow.is_filed();
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(from, flow, begin);
   if (first < end) return;
-  AddShown(loop, from, flow, end, first, way);
-  AddChosen(loop, from, flow, end, first, way);
-  AddStepped(loop, from, flow, end, first, way);
-  FollowReturns(loop, function, flow, first, way);
+  AddAveraged(loop, from, flow, end, first);
+  AddUses(loop, from, flow, end, first, way);
+  const bool is_returned = FollowReturns(loop, from.function, flow, first, way);
+  const std::optional<std::set<base::NameId>> handed = first == UINT32_MAX ? std::nullopt : HandedOver(from, flow, begin);
+  if (!handed) return;
+  const FlowFrom beside = FlowOf(from, begin, way, items, *handed);
+  if (FirstCombination(from, beside, begin) != UINT32_MAX) return;
+  AddUses(loop, from, beside, first, UINT32_MAX, way);
+  if (!is_returned) FollowReturns(loop, from.function, beside, UINT32_MAX, way);
+}
+
+// `left_out`: variables, with their fields, that it does not go into.
+FlowFrom ShareResults::FlowOf(const Site& from, uint32_t begin, const Way& way, const std::vector<bool>& items,
+                              const std::set<base::NameId>& left_out) const {
+  const FuncId function = from.function;
+  const ir::Module& module = program_.module_of(function);
+  const auto ends = [this, function, &module, left_out](ir::ExprId expr) {
+    if (left_out.contains(NameBehind(module, expr))) return true;
+    const ValueId value = facts_.value(program_.funcs[function].module, expr);
+    return values_.IsA(value, "wandb.Media") || IsPath(value) || IsSharedStore(value) || IsKnownAlike(function, expr);
+  };
+  const auto is_share = [this, function, way](ir::ExprId expr) { return way.is_of_given || Differs(function, expr) || IsMadeOf(function, expr, way.handed); };
+  const auto fills = [this, function](ir::ExprId call) { return exchanges_.contains({function.index, call.index}); };
+  const auto uses_up = [this, function](ir::ExprId call) {
+    const Site site{function, call};
+    return std::ranges::count(training_.backwards(), site) > 0 || std::ranges::count(displays_.In(function), site, &Display::call) > 0;
+  };
+  return FlowFrom(program_, index_, function, {from.expr}, begin, ends, is_share, fills, items, uses_up);
+}
+
+// `meters` of `meters["loss"].average`; none if it is something else.
+base::NameId ShareResults::NameBehind(const ir::Module& module, ir::ExprId expr) {
+  while (true) {
+    const ir::Expr& node = module[expr];
+    if (node.kind == ir::ExprKind::Name) return ir::NameOf(node);
+    if (node.kind == ir::ExprKind::Attribute) expr = ir::ObjectOf(node);
+    else if (node.kind == ir::ExprKind::Subscript) expr = ir::LeftOf(node);
+    else return base::NameId::None();
+  }
+}
+
+// The variables of which something is handed to what puts shares together: what became of the result without them is still of one rank.
+// None if that is not known, as it is of fields of the function's own object.
+std::optional<std::set<base::NameId>> ShareResults::HandedOver(const Site& from, const FlowFrom& flow, uint32_t begin) const {
+  const FuncId function = from.function;
+  const ir::Module& module = program_.module_of(function);
+  const ir::Function& node = program_.function(function);
+  std::set<base::NameId> names;
+  for (const ir::ExprId place : places_[function.index]) {
+    if (place == from.expr || module[place].begin < begin || !MayTakeIn({function, place}, flow)) continue;
+    const variation::CallFact* fact = facts_.call(function, place);
+    const bool is_call = module[place].kind == ir::ExprKind::Call;
+    if (!is_call || (fact != nullptr && fact->function && ReadsVariables(fact->function, function, flow))) return std::nullopt;
+    ir::AnyPart(module, place, [&](ir::ExprId part) {
+      const base::NameId name = module[part].kind == ir::ExprKind::Name ? ir::NameOf(module[part]) : base::NameId::None();
+      if (name && (flow.IsEverIn(name) || flow.IsEverInFieldOf(name))) names.insert(name);
+      return false;
+    });
+  }
+  const bool is_of_own_object = program_.funcs[function].owner && !node.params.empty() && names.contains(node.params[0].name);
+  return names.empty() || is_of_own_object ? std::nullopt : std::optional(std::move(names));
+}
+
+void ShareResults::AddUses(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, const Way& way) {
+  AddShown(loop, from, flow, begin, end, way);
+  AddChosen(loop, from, flow, begin, end, way);
+  AddStepped(loop, from, flow, begin, end, way);
+}
+
+// `f1 = f1_score(labels, found)`, and then the mean of it over the ranks: of a score that only a whole set has.
+void ShareResults::AddAveraged(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t first) {
+  const FuncId function = from.function;
+  const ir::Module& module = program_.module_of(function);
+  for (const KnownCall& call : index_.KnownCallsIn(function)) {
+    const uint32_t at = module[call.expr].begin;
+    if (!call.entry->Has(knowledge::Role::ScoresSet) || at < begin || at >= first || !flow.Holds(call.expr)) continue;
+    const FlowFrom score(program_, index_, function, {call.expr}, at);
+    if (FirstCombination({function, call.expr}, score, at) == UINT32_MAX) continue;
+    uses_.push_back({.kind = ShareUse::Kind::Averaged, .place = {function, call.expr}, .value = call.expr, .loop = loop});
+  }
 }
 
 // What the call that evaluated did inside came before its result.
@@ -713,9 +779,10 @@ void ShareResults::AddStepped(size_t loop, const Site& from, const FlowFrom& flo
   }
 }
 
-void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way) {
+// Whether there is something to follow.
+bool ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way) {
   Way own;
-  if (!ReturnsIn(function, flow, end, &own)) return;
+  if (!ReturnsIn(function, flow, end, &own)) return false;
   way.is_of_given = way.is_of_given || own.is_of_given;
   way.is_total = way.is_total || own.is_total;
   for (const Site& caller : index_.CallersOf(function)) {
@@ -724,6 +791,7 @@ void ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& f
     const ir::Module& outer = program_.module_of(caller.function);
     Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_total, way.is_of_given, own.items});
   }
+  return true;
 }
 
 // Adds the items of one more returned tuple that hold it; ways to return that differ in their number leave none.
@@ -850,7 +918,7 @@ bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const 
   return std::ranges::any_of(display.shown, [&](ir::ExprId shown) { return ir::AnyPart(module, shown, is_rank); });
 }
 
-// It writes, or calls a function that does.
+// It writes, or calls a function that does, by itself or by another.
 bool ShareResults::Writes(ir::ModuleId module_id, ir::StmtId branch) const {
   const ir::Module& module = program_.modules[module_id];
   const FuncId function = index_.FunctionOf(module_id, branch);
@@ -859,7 +927,7 @@ bool ShareResults::Writes(ir::ModuleId module_id, ir::StmtId branch) const {
     const variation::CallFact* fact = facts_.call(function, call);
     if (fact == nullptr) return false;
     if (fact->kind == variation::CallKind::Known) return knowledge_[fact->entry].Has(knowledge::Role::Write);
-    return fact->function && writes_[fact->function.index];
+    return fact->function && std::ranges::any_of(index_.RunBy({fact->function}), [&](FuncId run) { return writes_[run.index]; });
   });
 }
 

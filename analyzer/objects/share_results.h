@@ -7,7 +7,8 @@
 // are switched off there or in the functions around it, or that a model was put into evaluation mode.
 //
 // Only what becomes of the result behind the loop counts. The result is followed through variables, returns and callers, up to the first operation that puts values of several
-// ranks together and may be given some of it, or a file of the rank that is read in the same function; behind that nothing is said. An operation on
+// ranks together and may be given some of it, or a file of the rank that is read in the same function; behind that only what is made of variables
+// of which no such operation is given anything (`meters.synchronize()`, and `auc = roc_auc_score(labels, found)` beside it). An operation on
 // other values (`lr = broadcast(lr)`, an evaluation that reduces its own) ends nothing. Pictures and sounds
 // that are logged are samples, not results. A value counts only if it differs with the data of a rank: lengths and
 // numbers of rounds do not, and what is computed of the clock is a duration or a speed.
@@ -49,9 +50,10 @@ struct ShareLoop {
 };
 
 struct ShareUse {
-  enum class Kind : uint8_t { Shown, Chosen, Stepped, Combined };
+  enum class Kind : uint8_t { Shown, Chosen, Stepped, Combined, Averaged };
   Kind kind{};
-  Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, or the call that puts shares together
+  Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, the call that puts shares together, or the score
+                         // of a share that such a call is given
   ir::ExprId value;      // of it: what differs
   size_t loop = 0;       // in `loops`
   bool is_total = false; // Shown: rounds of the loop added to it
@@ -108,6 +110,12 @@ class ShareResults {
     ValueId handed = {};           // as of the loop, in its own function
   };
   void Follow(size_t loop, const Site& from, uint32_t begin, uint32_t end, Way way);
+  FlowFrom FlowOf(const Site& from, uint32_t begin, const Way& way, const std::vector<bool>& items,
+                  const std::set<base::NameId>& left_out) const;
+  static base::NameId NameBehind(const ir::Module& module, ir::ExprId expr);
+  std::optional<std::set<base::NameId>> HandedOver(const Site& from, const FlowFrom& flow, uint32_t begin) const;
+  void AddUses(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, const Way& way);
+  void AddAveraged(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t first);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
   bool AsksForRepeats(const Site& call, FuncId helper) const;
@@ -117,7 +125,7 @@ class ShareResults {
   bool IsInOtherArm(const ShareLoop& loop, const Site& place) const;
   void AddChosen(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void AddStepped(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
-  void FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
+  bool FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way);
   bool ReturnsIn(FuncId function, const FlowFrom& flow, uint32_t end, Way* what = nullptr) const;
   static void AddItems(const ir::Expr& returned, const ir::Module& module, const FlowFrom& flow, bool is_first, std::vector<bool>& items);
   uint32_t FirstCombination(const Site& from, const FlowFrom& flow, uint32_t begin) const;
