@@ -27,7 +27,7 @@ class SomeRanksStep {
   }
 
  private:
-  traces::RankSet RanksAt(const Site& site) const { return context_.reach.Ranks(site, world_); }
+  traces::RankSet RanksAt(const Site& site) const { return context_.ranks.At(site, world_); }
 
   // `scheduler.step()` as a statement of its own: a schedule of noise hands something back.
   std::vector<Site> StepsIn(FuncId function) const {
@@ -83,7 +83,7 @@ class SomeRanksStep {
                                 {"{} alone steps this schedule: its learning rate differs from that of the other ranks from then on, and so do their weights",
                                  {is_first ? "rank 0" : "a part of the ranks"}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"sets the learning rate of this process", {}});
-    for (const objects::Guard& guard : context_.reach.Guards(step)) {
+    for (const objects::Guard& guard : context_.guards.Of(step)) {
       const Site test{guard.function, guard.test};
       const ValueId value = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
       if (!value || !context_.values.TruthAsRankTest(value, world_, 0)) continue;
