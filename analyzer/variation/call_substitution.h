@@ -13,6 +13,7 @@ class CallSubstitution {
  public:
   // `bound` must live as long.
   CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  CallSubstitution(Tables& tables, ValueId callee, FuncId function, std::vector<ValueId>&& bound) = delete;
   ValueId operator()(ValueId value);
 
  private:

@@ -49,7 +49,8 @@ std::optional<Iteration> FunctionEvaluator::IterateByNext(ir::ExprId site, Value
   const ValueId element = CallFunction(site, bound, next, iterable, {}, CallKind::Function);
   MoveCalls(recorded, facts_.iterations);
   const ValueId count = Evaluated(next).yields;
-  CallSubstitution substitution(tables_, bound, next, BindFunction(next, iterable, {}));
+  const std::vector<ValueId> given = BindFunction(next, iterable, {});
+  CallSubstitution substitution(tables_, bound, next, given);
   return Iteration{element, count ? substitution(count) : store_.Symbol(Site(site, SiteUse::Value, 1), {})};
 }
 

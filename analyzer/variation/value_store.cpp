@@ -862,10 +862,8 @@ ValueId ValueStore::WithFields(Value instance, std::span<const ValueId> fields) 
 }
 
 ValueId ValueStore::SameObject(Value instance, ValueId meant) {
-  instance = PlainInstance(instance);
-  // It stands for a variable that nothing binds on this way.
-  if (!meant) return Make(instance, {});
   const Value& value = values_[meant.index];
+  instance = PlainInstance(instance);
   if (value.kind == ValueKind::Instance) {
     if (!value.is_same_object()) return value.kid_count > 0 ? meant : Make(instance, {});
     meant = MeantBy(meant);
@@ -888,7 +886,6 @@ ValueId ValueStore::KnownField(ValueId object, NameId name) const {
 }
 
 ValueId ValueStore::Field(uint32_t symbol, ValueId object, ValueId usual) {
-  if (!object) return usual;
   if (values_[object.index].is_same_object()) object = MeantBy(object);
   if (const ValueId known = KnownField(object, OperationOf(symbol))) return known;
   if (values_[object.index].kind == ValueKind::Select) return OfArms(object, [&](ValueId arm) { return Field(symbol, arm, usual); });
