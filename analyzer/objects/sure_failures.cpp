@@ -7,6 +7,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/every_way.h"
+#include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
 namespace {
@@ -380,9 +381,18 @@ FuncId SureFailures::PlainFunctionOf(FuncId function, ir::ExprId id) const {
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const variation::CallFact* call = facts_.call(function, id);
-  if (call == nullptr || call->kind != variation::CallKind::Function || !index_.IsPlainFunction(call->function)) return FuncId::None();
+  if (call == nullptr || call->kind != variation::CallKind::Function) return FuncId::None();
+  const binding::Func& called = program_.funcs[call->function];
+  if (called.function == ir::kTopLevel || called.owner || called.parent || !KeepsArguments(call->function)) return FuncId::None();
   const bool is_itself = call->callee && facts_.values_store[call->callee].kind == ValueKind::Function;
   return is_itself && Names(module_id, ir::CalleeOf(module[id]), call->function) ? call->function : FuncId::None();
+}
+
+// Its decorators, if it has any, hand on what it is given: `@torch.no_grad()`.
+bool SureFailures::KeepsArguments(FuncId function) const {
+  return std::ranges::all_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
+    return SwitchesGradientsOff(program_, values_, facts_, program_.funcs[function].module, decorator);
+  });
 }
 
 // The method that `trainer.step(batch)` runs, or the `forward` of `model(batch)`, where no class that the object may be of has another one.
@@ -395,7 +405,7 @@ FuncId SureFailures::MethodOf(FuncId function, ir::ExprId id) const {
   const ir::ExprId callee = ir::CalleeOf(module[id]);
   const bool is_named = module[callee].kind == ir::ExprKind::Attribute && ir::AttrOf(module[callee]) == method.name;
   const variation::ValueId object = facts_.value(module_id, is_named ? ir::ObjectOf(module[callee]) : callee);
-  const bool takes_itself = !method.params.empty() && method.params[0].kind != ir::ParamKind::Star && method.decorators.empty();
+  const bool takes_itself = !method.params.empty() && method.params[0].kind != ir::ParamKind::Star && KeepsArguments(call->function);
   if (!object || !takes_itself || facts_.values_store[object].kind != ValueKind::Instance) return FuncId::None();
   const variation::Value& value = facts_.values_store[object];
   const auto has_it = [&](binding::ClassId each) { return program_.FindMethod(each, method.name) == call->function; };

@@ -83,7 +83,8 @@ class SureFailures {
   SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
                const OtherFiles& others)
       : program_(program), knowledge_(knowledge), facts_(facts), index_(index), options_(program, knowledge, facts, index),
-        imports_(program, index, others), fields_(program, facts, index), late_(program, index), wrapped_(program, knowledge, facts) {}
+        imports_(program, index, others), fields_(program, facts, index), late_(program, index), wrapped_(program, knowledge, facts),
+        values_(program, knowledge, facts) {}
 
   // Whether each run that would get to a position of a module has failed before, or fails at a call on the way, or at that place, since what is
   // called is given something else than it takes.
@@ -126,6 +127,7 @@ class SureFailures {
   bool IsFieldThatMayBeReplaced(ir::ModuleId module, ir::ExprId expr) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
   FuncId MethodOf(FuncId function, ir::ExprId call) const;
+  bool KeepsArguments(FuncId function) const;
   bool MakesGroupAgain(FuncId function, ir::StmtId stmt) const;
   bool MakesGroup(FuncId function, ir::StmtId stmt) const;
   bool MakesGroup(FuncId function, ir::ExprId expr) const;
@@ -156,6 +158,7 @@ class SureFailures {
   const MissingFields fields_;
   const LateNames late_;
   const WrappedMembers wrapped_;
+  const Values values_;
   mutable std::unordered_map<uint32_t, bool> functions_;  // by FuncId: whether it fails whenever it is run
   mutable std::unordered_map<uint64_t, Failure> statements_;  // by function and StmtId
   mutable std::unordered_map<uint64_t, Looked> blocks_;    // by function and BlockId

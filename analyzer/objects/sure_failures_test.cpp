@@ -189,6 +189,12 @@ TEST_F(SureFailuresTest, ArgumentsOfAMethod) {
   EXPECT_FALSE(IsFailed(head + "class B(A):\n  def m(self):\n    pass\ndef f(a: A):\n  a.m()\n  print(\"here\")\n"));
 }
 
+TEST_F(SureFailuresTest, ArgumentsOfADecoratedFunction) {
+  const std::string head = "import torch\nfrom somewhere import cached\n@torch.no_grad()\ndef g(x, y):\n  return x\n@cached\ndef h(x, y):\n  return x\n";
+  EXPECT_TRUE(IsFailed(head + "def f():\n  g(1)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f():\n  g(1, 2)\n  h(1)\n  print(\"here\")\n"));
+}
+
 TEST_F(SureFailuresTest, AGroupThatIsThereAlready) {
   const std::string head = "import torch.distributed as dist\ndef g():\n  dist.init_process_group()\ndef h():\n  g()\n  dist.destroy_process_group()\n";
   EXPECT_TRUE(IsFailed(head + "def f():\n  g()\n  dist.init_process_group()\n  print(\"here\")\n"));
