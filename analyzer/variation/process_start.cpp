@@ -1,5 +1,7 @@
 #include "analyzer/variation/process_start.h"
 
+#include <algorithm>
+
 namespace allranks::variation {
 namespace {
 
@@ -10,8 +12,25 @@ ValueId OnOneNode(ValueStore& store, ValueId value) {
   return store.Make(marked, store.Kids(value));
 }
 
+bool CountsFromZero(Tables& tables, ValueId sequence) {
+  const ValueStore& store = tables.store;
+  const ValueId known = LookThrough(tables, sequence);
+  const auto kids = store.Kids(known);
+  if (store[known].is_derived(tables.NameSymbol("builtins.range"))) return kids.size() == 1 || (kids.size() == 2 && store[kids[0]].integer() == 0);
+  if (store[known].kind != ValueKind::Tuple || kids.empty()) return false;
+  for (size_t i = 0; i < kids.size(); ++i) {
+    if (!kids[i] || store[kids[i]].integer() != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// `for i in range(n): Process(target=worker, args=(i, n))`
+bool IsNumberOfProcess(Tables& tables, const LibraryCall& call, ValueId value) {
+  return std::ranges::any_of(call.around, [&](const LoopVariable& loop) { return loop.variable == value && CountsFromZero(tables, loop.sequence); });
+}
+
 // `with_index`: the first argument is the number of the process.
-ProcessStart StartOf(Tables& tables, FuncId function, ValueId receiver, bool with_index, ValueId arguments) {
+ProcessStart StartOf(Tables& tables, const LibraryCall& call, FuncId function, ValueId receiver, bool with_index, ValueId arguments) {
   ValueStore& store = tables.store;
   std::vector<ValueId> passed;
   if (receiver) passed.push_back(receiver);
@@ -24,6 +43,10 @@ ProcessStart StartOf(Tables& tables, FuncId function, ValueId receiver, bool wit
   passed.resize(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     ValueId& value = passed[i];
+    if (value && IsNumberOfProcess(tables, call, value)) {
+      value = OnOneNode(store, store.Coordinate(knowledge::Coordinate::Rank));
+      continue;
+    }
     // `Process(target=worker, args=(rank, size))` in a loop over the ranks.
     const bool is_counter = value && (store[value].kind == ValueKind::Derived || store[value].kind == ValueKind::Unknown);
     if ((value && !is_counter) || (with_index && i == index_place)) continue;
@@ -46,7 +69,7 @@ std::vector<ProcessStart> ProcessStarts(Tables& tables, const LibraryCall& call)
     const ValueId function = started ? LookThrough(tables, started) : ValueId();
     if (!function || store[function].kind != ValueKind::Function) continue;
     const ValueId arguments = call.Passed(tables.program.names->Intern("args"));
-    starts.push_back(StartOf(tables, store[function].function(), store.ReceiverOf(function), with_index, arguments));
+    starts.push_back(StartOf(tables, call, store[function].function(), store.ReceiverOf(function), with_index, arguments));
   }
   return starts;
 }

@@ -3,6 +3,8 @@
 // The idea: the started function gets, as if it were called, what is passed for its arguments. It runs in one process of this
 // machine: what its parameters say of ranks is said of a job on one node, where the global rank is the local one (kOneNode).
 //
+// A loop that counts from 0 and starts a process in each round passes its number, whatever the parameter is called.
+//
 // Invariant: a parameter that is not listed may be anything.
 //
 // Unsound: a parameter with a usual name for a rank (`def worker(rank, size)`) is taken for that, where a loop counts what is passed.

@@ -7,12 +7,12 @@ namespace {
 
 class ProcessStartTest : public ProgramTest {
  protected:
-  std::vector<ProcessStart> Started(knowledge::Role role, ValueId arguments) {
+  std::vector<ProcessStart> Started(knowledge::Role role, ValueId arguments, std::span<const LoopVariable> around = {}) {
     knowledge::Entry entry;
     entry.params = {Name("fn"), Name("args")};
     entry.roles = {{.role = role, .param = Name("fn")}};
     const ValueId passed[] = {store().Make(Value::Function(Function("worker")), {}), arguments};
-    return ProcessStarts(tables(), {.site = 0, .entry = entry, .by_param = passed, .receiver = {}, .args = {}, .around = {}});
+    return ProcessStarts(tables(), {.site = 0, .entry = entry, .by_param = passed, .receiver = {}, .args = {}, .around = around});
   }
 };
 
@@ -35,6 +35,28 @@ TEST_F(ProcessStartTest, ACounterWithTheNameOfARankIsTheRank) {
   ASSERT_EQ(started.size(), 1u);
   EXPECT_TRUE(IsCoordinate(store()[started[0].values[0]], knowledge::Coordinate::Rank));
   EXPECT_EQ(started[0].values[1], arguments[1]);
+}
+
+TEST_F(ProcessStartTest, WhatALoopCountsFromZeroIsTheNumberOfTheProcess) {
+  Read("def worker(gpu, size):\n    pass\n");
+  const ValueId count = store().Fresh({});
+  const ValueId first = store().Int(0), second = store().Int(1);
+  const auto range = [&](std::span<const ValueId> bounds) { return store().Derived(tables().NameSymbol("builtins.range"), bounds); };
+  const ValueId from_zero[] = {first, count}, from_one[] = {second, count};
+  const ValueId number = store().Fresh({});
+  const ValueId arguments[] = {number, count};
+  const auto is_rank = [&](ValueId sequence) {
+    const LoopVariable around[] = {{.variable = number, .sequence = sequence}};
+    const auto started = Started(knowledge::Role::StartProcesses, store().Tuple(arguments), around);
+    return IsCoordinate(store()[started.at(0).values[0]], knowledge::Coordinate::Rank);
+  };
+  EXPECT_TRUE(is_rank(range({&count, 1})));
+  EXPECT_TRUE(is_rank(range(from_zero)));
+  EXPECT_FALSE(is_rank(range(from_one)));
+  EXPECT_FALSE(is_rank(count));
+  const ValueId listed[] = {first, second};
+  EXPECT_TRUE(is_rank(store().Tuple(listed)));
+  EXPECT_FALSE(is_rank(store().Tuple(from_one)));
 }
 
 TEST_F(ProcessStartTest, WhatStartsNothingStartsNothing) {
