@@ -66,7 +66,6 @@ class SureEnds {
     if (failure.import) finding.span = ImportSpan(module_id, failure.import);
     else if (!failure.expr) finding.span = HeadOf(context_, module_id, stmt);
     if (!context_.guards.Of(site.function, stmt).empty()) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
-    finding.is_in_preview = BelongsInPreview(context_, site.function, finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises `{}`", {std::string(reason.raises)}});
     if (failure.called) AddLabel(finding, HeadOfFunction(failure.called), LabelRole::Note, {"defined here", {}});
     AddCalls(site, finding);
@@ -238,7 +237,8 @@ extern const Rule FailsOnEveryRank = {
     .code = kFailsOnEveryRank,
     .name = "fails-on-every-rank",
     .severity = Severity::Error,
-    .preview_in_part = "findings in programs that no command and no code is seen to start on several ranks: who runs them is not known",
+    .on_by_default = false,
+    .preview = "of 14 findings on 90 repositories that it met for the first time 7 were right: the others stand where no run comes",
     .languages = "Python",
     .summary = "statement of a job that raises whenever it runs",
     .explanation = R"md(
