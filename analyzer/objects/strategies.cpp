@@ -26,6 +26,12 @@ struct Shown {
   std::set<std::pair<NameId, std::string>> given;  // arguments that choose a strategy, with their texts
 };
 
+// By module: whether configurations in the code ask for a strategy, or all of them for others.
+struct InCode {
+  std::vector<bool> asks;
+  std::vector<bool> asks_for_others;
+};
+
 bool IsOneOf(const std::vector<NameId>& listed, const std::unordered_set<NameId>& used) {
   return std::ranges::any_of(listed, [&](NameId name) { return used.contains(name); });
 }
@@ -101,23 +107,19 @@ class Reader {
     return several;
   }
 
-  // The files in which each configuration is a dictionary in the code, or a file that it names, that does not ask for the strategy.
-  std::vector<bool> ConfiguredOtherwise(const Strategy& strategy) const {
-    std::vector<bool> otherwise(program_.modules.size());
+  // The files in which some configuration, a dictionary in the code or a file that it names, asks for the strategy, and those in which all do not.
+  InCode ConfiguredInCode(const Strategy& strategy) const {
+    InCode in_code{.asks = std::vector<bool>(program_.modules.size()), .asks_for_others = std::vector<bool>(program_.modules.size())};
     std::vector<bool> perhaps(program_.modules.size());
     for (const KnownCall& call : index_.known_calls()) {
       if (std::ranges::count(strategy.configured_in, call.entry->name) == 0) continue;
-      const bool is_other = std::ranges::any_of(strategy.configured_by, [&](NameId param) {
-        const ValueId config = index_.Arg(call, program_.text(param));
-        if (!config) return false;
-        const std::string& from = program_.infos[program_.funcs[call.function].module].path;
-        const launch::LaunchFile* file = launches_.FileNamed(from, values_.Str(config));
-        return file != nullptr ? FileSaysAnother(*file, strategy) : SaysAnother(config, strategy);
-      });
-      (is_other ? otherwise : perhaps)[program_.funcs[call.function].module.index] = true;
+      const uint32_t module = program_.funcs[call.function].module.index;
+      const std::optional<bool> asks = AsksFor(call, strategy);
+      (asks == false ? in_code.asks_for_others : perhaps)[module] = true;
+      if (asks == true) in_code.asks[module] = true;
     }
-    for (size_t m = 0; m < otherwise.size(); ++m) otherwise[m] = otherwise[m] && !perhaps[m];
-    return otherwise;
+    for (size_t m = 0; m < perhaps.size(); ++m) in_code.asks_for_others[m] = in_code.asks_for_others[m] && !perhaps[m];
+    return in_code;
   }
 
  private:
@@ -138,37 +140,48 @@ class Reader {
     return false;
   }
 
-  bool FileSaysAnother(const launch::LaunchFile& file, const Strategy& strategy) const {
+  // Whether the configuration of a call asks for the strategy, as far as that is known. Without the key it does not.
+  std::optional<bool> AsksFor(const KnownCall& call, const Strategy& strategy) const {
+    for (const NameId param : strategy.configured_by) {
+      const ValueId config = index_.Arg(call, program_.text(param));
+      if (!config) continue;
+      const std::string& from = program_.infos[program_.funcs[call.function].module].path;
+      const launch::LaunchFile* file = launches_.FileNamed(from, values_.Str(config));
+      if (const std::optional<bool> asks = file != nullptr ? AsksFor(*file, strategy) : AsksFor(config, strategy)) return asks;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<bool> AsksFor(const launch::LaunchFile& file, const Strategy& strategy) const {
     launch::ConfigId item = file.tree.root();
     for (const NameId key : strategy.configured_at) {
-      if (!item) return false;
+      if (!item) return std::nullopt;
       const launch::ConfigId inner = file.tree.Member(item, program_.text(key));
-      if (!inner) return file.tree[item].kind == launch::ConfigKind::Map;
+      if (!inner) return file.tree[item].kind == launch::ConfigKind::Map ? std::optional(false) : std::nullopt;
       item = inner;
     }
-    const std::optional<int64_t> number = item ? file.tree.Integer(item) : std::nullopt;
-    return number && IsAnother(*number, strategy);
+    return IsListed(item ? file.tree.Integer(item) : std::nullopt, strategy);
   }
 
-  bool IsAnother(int64_t number, const Strategy& strategy) const {
-    return std::ranges::none_of(strategy.configured_as, [&](NameId each) { return program_.text(each) == std::to_string(number); });
+  std::optional<bool> IsListed(std::optional<int64_t> number, const Strategy& strategy) const {
+    if (!number) return std::nullopt;
+    return std::ranges::any_of(strategy.configured_as, [&](NameId each) { return program_.text(each) == std::to_string(*number); });
   }
 
-  bool SaysAnother(ValueId config, const Strategy& strategy) const {
+  std::optional<bool> AsksFor(ValueId config, const Strategy& strategy) const {
     for (const NameId key : strategy.configured_at) {
-      if (facts_.values_store[config].kind != ValueKind::Dict) return false;
+      if (facts_.values_store[config].kind != ValueKind::Dict) return std::nullopt;
       const auto kids = facts_.values_store.Kids(config);
       ValueId item;
       for (size_t i = 0; i + 1 < kids.size(); i += 2) {
         // `**more`
-        if (facts_.values_store[kids[i]].kind != ValueKind::Str) return false;
+        if (facts_.values_store[kids[i]].kind != ValueKind::Str) return std::nullopt;
         if (facts_.values_store[kids[i]].name() == key) item = kids[i + 1];
       }
-      if (!item) return true;
+      if (!item) return false;
       config = item;
     }
-    const std::optional<int64_t> number = values_.Int(config);
-    return number && IsAnother(*number, strategy);
+    return IsListed(values_.Int(config), strategy);
   }
 
   // `strategy="fsdp"`, `strategy=cfg.strategy`, `**cfg.trainer`
@@ -377,7 +390,10 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
   const std::vector<bool> by_lines_only = StartedByLinesOnly(program, neighbourhood, lines);
   for (const Strategy& strategy : knowledge.strategies()) {
     std::vector<bool> shows(shown.size());
-    for (uint32_t m = 0; m < shown.size(); ++m) shows[m] = !IsTestFile(program, ir::ModuleId{m}) && reader.Uses(shown[m], strategy);
+    const InCode in_code = reader.ConfiguredInCode(strategy);
+    for (uint32_t m = 0; m < shown.size(); ++m) {
+      shows[m] = !IsTestFile(program, ir::ModuleId{m}) && (reader.Uses(shown[m], strategy) || in_code.asks[m]);
+    }
     Known known{.name = program.text(strategy.name), .seen = InPrograms(neighbourhood, shows),
                 .ruled_out = StartedOtherwise(program, neighbourhood, strategy, lines)};
     const std::vector<bool> launched = Launched(program, neighbourhood, strategy, lines);
@@ -385,11 +401,10 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
     const Configured configured = ConfiguredFor(program, neighbourhood, strategy, lines, shown, by_name);
     const std::vector<bool> named = InPrograms(neighbourhood, by_name);
     const std::vector<bool> several = reader.WithSeveralModules(strategy);
-    const std::vector<bool> otherwise = reader.ConfiguredOtherwise(strategy);
     for (uint32_t m = 0; m < shown.size(); ++m) {
       const bool is_configured = named[m] || configured == Configured::ForAll || (configured == Configured::OfLines && !by_lines_only[m]);
       known.seen[m] = shows[m] || launched[m] || ((is_configured || known.seen[m]) && !started[m]);
-      if (several[m] || otherwise[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
+      if (several[m] || in_code.asks_for_others[m] || IsOneOf(strategy.never_with, shown[m].always)) known.ruled_out[m] = true;
     }
     known_.push_back(std::move(known));
   }

@@ -2,7 +2,7 @@
 //
 // Which strategy is chosen stands mostly outside of the code: in a configuration of the launcher, on the command line. What
 // shows that a program is made for one is knowledge ([[strategy]]): functions, arguments and options of that name in a file
-// that belongs to a program with this one, tests left out, an argument that chooses it there or in settings that the program
+// that belongs to a program with this one, tests left out, an argument or a configuration that chooses it there or in settings that the program
 // reads, a line that starts it so, or a configuration that asks for it; one that lines name is not for a file that others start,
 // and one that scripts name is for these.
 // An argument or a member that is switched off (`sync_dist=False`) shows nothing. Nothing of the kind: nobody runs it so. Of a script that lines start only these lines and the script itself say it.

@@ -137,9 +137,13 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
   return relative;
 }
 
-// They are asked for only where an operation names one, and to see them all modules are read.
+// They are asked for only where an operation names one, and of an engine of DeepSpeed that writes texts (AR608); to see them all modules are read.
 objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index, const objects::WrittenSettings& written) {
-  const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.strategies.empty(); });
+  const base::NameId generate = a.program.names->Find("generate");
+  const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.strategies.empty(); }) ||
+                        std::ranges::any_of(index.known_calls(), [&](const objects::KnownCall& call) {
+                          return call.entry->has_operation && call.entry->operation.kind == generate;
+                        });
   return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, a.launches, written) : objects::Strategies();
 }
 

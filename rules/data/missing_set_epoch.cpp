@@ -378,7 +378,7 @@ class Epochs {
 
   void Visit(const LoaderLoop& loop) {
     // In an evaluation the order of the samples does not matter.
-    if (!context_.training.TrainsOn(loop) || IsOnlyLookedAt(loop)) return;
+    if (!context_.training.TrainsOn(loop) || IsOnlyLookedAt(loop) || IsOfInputs(loop)) return;
     const std::optional<Site> epochs = EpochLoopOf(loop);
     if (!epochs || IsReadOnce(loop, *epochs)) return;
     const ir::ModuleId module = ProgramOf(loop, *epochs);
@@ -617,6 +617,15 @@ class Epochs {
   // One finding a loader, however many places ask a generator for its next batch.
   bool IsDrawnElsewhere(const LoaderLoop& loop) {
     return loop.caller.function && !drawn_.insert(loop.loader.index).second;
+  }
+
+  // `model.eval()`, and gradients without a step of an optimizer: they are of the inputs, which an attack changes.
+  bool IsOfInputs(const LoaderLoop& loop) const {
+    const ir::Module& module = context_.program.module_of(loop.iterable.function);
+    if (loop.hands_on || context_.training.Steps(context_.program.funcs[loop.iterable.function].module, loop.loop)) return false;
+    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
+      return call.function == loop.iterable.function && call.entry->Has(knowledge::Role::SetEvaluation) && module[call.expr].begin < module[loop.loop].begin;
+    });
   }
 
   // `loaders[phase]`: a loop that draws from several loaders. Where the sampler of another one is told, or another one shuffles by itself, that is
@@ -962,7 +971,8 @@ for epoch in range(epochs):
 
 * The sampler does not shuffle, or there is one epoch only. Where a setting says whether it shuffles the
   finding assumes that a job does, unless the setting is off and no command turns it on.
-* Nothing is trained in the loop: the order of an evaluation does not matter. The same holds for a loader
+* Nothing is trained in the loop: the order of an evaluation does not matter, also where gradients of the inputs
+  are made for an attack (`model.eval()` before, and no optimizer steps). The same holds for a loader
   beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
   the loop gets where it does not train (`loader = train if training else valid`).
 * The batches are read into a list once, before the epochs: `batches = list(loader)`.

@@ -173,7 +173,6 @@ class EqualWorkers {
       if (draw == nullptr || !seeded.insert(seed.function.index).second) continue;
       findings::Finding finding = SeededByNumber(context_, kAR312, seed, loop.iterable);
       AddLabel(finding, SpanOf(context_, draw->site), LabelRole::Call, {"drawn for each sample", {}});
-      finding.is_in_preview = BelongsInPreview(context_, loop.iterable.function, finding);
       sink_.push_back(std::move(finding));
     }
   }
@@ -237,7 +236,6 @@ class EqualWorkers {
     AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Call, {"drawn for each sample", {}});
     finding.help = {"use `torch.initial_seed()`, which differs between workers, with another seed on each rank", {}};
     if (!runs_.IsStartedOnRanks(loop.iterable)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
-    finding.is_in_preview = BelongsInPreview(context_, loop.iterable.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -449,7 +447,6 @@ class EqualWorkers {
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
-    finding.is_in_preview = BelongsInPreview(context_, seed.site.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -492,8 +489,9 @@ extern const Rule SameAugmentation = {
     .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
-    .preview_in_part = "findings in programs that nothing here is seen to start on ranks, and those that take anything for granted: of the others that were "
-                       "read 10 of 12 are right, and one of the two wrong ones stands in a program that fails before",
+    .on_by_default = false,
+    .preview = "where ranks are seen to be started and nothing is assumed, 7 of 11 fin"
+               "dings on 185 repositories that it met for the first time were right, and fewer of the others",
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
     .explanation = R"md(

@@ -125,7 +125,6 @@ class Downloads {
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};
-    finding.is_in_preview = BelongsInPreview(context_, call.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -185,8 +184,9 @@ extern const Rule DownloadOnEveryRank = {
     .code = kAR810,
     .name = "download-on-every-rank",
     .severity = Severity::Info,
-    .preview_in_part = "findings in programs that nothing here is seen to start on ranks, and those that take anything for granted: of the others that were "
-                       "read 11 of 13 are right, and one of the two wrong ones stands in a program that fails before",
+    .on_by_default = false,
+    .preview = "where ranks are seen to be started and nothing is assumed, 8 of 13 fin"
+               "dings on 185 repositories that it met for the first time were right, and fewer of the others",
     .languages = "Python",
     .summary = "data that every rank downloads or unpacks into one folder",
     .explanation = R"md(

@@ -1,0 +1,1 @@
+python -m torch.distributed.launch --nproc_per_node=$GPUS $(dirname "$0")/test.py $CONFIG
