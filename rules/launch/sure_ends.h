@@ -8,7 +8,7 @@ namespace allranks::rules {
 
 inline constexpr std::string_view kFailsOnEveryRank = "AR915";
 
-// Whether a rule tells of what ends every run: each place is to be mended, also one behind another.
+// Whether a rule tells of what ends every run: each place has to be fixed, also one behind another.
 constexpr bool TellsOfEnds(std::string_view code) { return code == kFailsOnEveryRank || code == "AR505"; }
 
 // On one thread: `failures` notes what it was asked.
