@@ -658,13 +658,13 @@ bool SureFailures::MakesGroupWhenRun(FuncId function) const {
   if (!is_new) return known->second;
   const ir::Function& info = program_.function(function);
   const ir::Module& module = program_.module_of(function);
-  if (info.is_generator || (info.flags & ir::kAsync) != 0 || MayEndGroup(function)) return false;
+  if (info.is_generator || (info.flags & ir::kAsync) != 0) return false;
   bool makes = false;
   for (const ir::StmtId stmt : module.statements(info.body)) {
     makes = makes || MakesGroup(function, stmt);
     if (makes || MayLeave(module, module[stmt])) break;
   }
-  return makes_group_[function.index] = makes;
+  return makes_group_[function.index] = makes && !MayEndGroup(function);
 }
 
 bool SureFailures::MayEndGroup(FuncId function) const {

@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Lowering{"{}, {a}, {a: b, **c}, {*a, b}\n", "({}, {a}, {a: b, **c}, {*a, b})\n"},
                     Lowering{"x = *a, *b.c, *d[e](f) + g\n", "x = (*a, *b.c, *(d[e](f) + g))\n"},
                     Lowering{"x = *[], 1\ny = None, *(a,) * n\n", "x = (*[], 1)\ny = (None, *((a,) * n))\n"},
-                    Lowering{"x: A[B[int] or C[\n  D or B[1]]] = [y[1] or z]\n", "x: A[((B[int] | C[(D | B[1])]))] = [(y[1] or z)]\n"},
+                    Lowering{"x: A[B[int] or C[\n  D or B[1]]] = [y[1] or z]\n", "x: A[(B[int] | C[(D | B[1])])] = [(y[1] or z)]\n"},
                     Lowering{"[x for a, b in c for d in e if f if g]\n",
                              "[x for (a, b) in c for d in e if f if g]\n"},
                     Lowering{"{a for a in b}, {a: b for a, b in c}, (a for a in b)\n",

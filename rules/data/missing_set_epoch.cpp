@@ -621,11 +621,12 @@ class Epochs {
 
   // `model.eval()`, and gradients without a step of an optimizer: they are of the inputs, which an attack changes.
   bool IsOfInputs(const LoaderLoop& loop) const {
-    const ir::Module& module = context_.program.module_of(loop.iterable.function);
-    if (loop.hands_on || context_.training.Steps(context_.program.funcs[loop.iterable.function].module, loop.loop)) return false;
-    return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& call) {
-      return call.function == loop.iterable.function && call.entry->Has(knowledge::Role::SetEvaluation) && module[call.expr].begin < module[loop.loop].begin;
-    });
+    const FuncId function = loop.iterable.function;
+    const ir::Module& module = context_.program.module_of(function);
+    return !loop.hands_on && !context_.training.Steps(context_.program.funcs[function].module, loop.loop) &&
+           std::ranges::any_of(context_.index.KnownCallsIn(function), [&](const objects::KnownCall& call) {
+             return call.entry->Has(knowledge::Role::SetEvaluation) && module[call.expr].begin < module[loop.loop].begin;
+           });
   }
 
   // `loaders[phase]`: a loop that draws from several loaders. Where the sampler of another one is told, or another one shuffles by itself, that is
@@ -942,9 +943,8 @@ the steps of an epoch, whose order is drawn before.
 ## Why it hurts
 
 The sampler shuffles with a generator seeded by `seed + epoch`. Left alone its epoch stays 0, so all
-epochs deal out the same permutation: the same batches in the same order, the same samples to the
-same rank. Nothing fails. The model sees less variety than on one GPU, converges a little worse, and
-nobody finds out why.
+epochs deal out the same batches in the same order, the same samples to the same rank. Nothing fails.
+The model sees less variety than on one GPU, converges a little worse, and nobody finds out why.
 
 ## Wrong
 
@@ -971,21 +971,17 @@ for epoch in range(epochs):
 
 * The sampler does not shuffle, or there is one epoch only. Where a setting says whether it shuffles the
   finding assumes that a job does, unless the setting is off and no command turns it on.
-* Nothing is trained in the loop: the order of an evaluation does not matter, also where gradients of the inputs
-  are made for an attack (`model.eval()` before, and no optimizer steps). The same holds for a loader
-  beside another one (`zip(train, valid)`) whose batches are used without gradients alone, and for one that
-  the loop gets where it does not train (`loader = train if training else valid`).
+* Nothing is trained in the loop: the order of an evaluation does not matter, also of one that makes
+  gradients of its inputs (an attack). The same holds for a loader beside another one (`zip(train, valid)`)
+  whose batches are used without gradients, and for one that a loop gets where it does not train.
 * The batches are read into a list once, before the epochs: `batches = list(loader)`.
-* Each round makes a sampler over data of its own: the number of the round goes into the data set, or into
-  a method of it.
+* Each round makes a sampler over data of its own, to which the number of the round is handed.
 * All commands, or the settings of the program, ask for one epoch (then it is *possible*).
 * The loop runs only where the loader has no such sampler: in the `else` of `if distributed:`.
 * The method is looked up (`getattr(loader.sampler, "set_epoch", None)`), or its work done by hand:
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
-* A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of
-  Transformers. Of a field, what Accelerate made of the loader is enough.
-* The loader or sampler is a class of the project's own, or `set_epoch` is called, in one of the files
-  that take part, on an object that cannot be followed.
+* A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of Transformers.
+* The loader or sampler is a class of the project's own, or `set_epoch` is called on an unknown object.
 
 ## Fix
 
@@ -994,8 +990,7 @@ sampler is there in distributed jobs only, behind a test. A call on the loader g
 
 ## Proof
 
-`allranks verify` computes the permutations of several epochs with and without `set_epoch`, and counts
-how many are equal.
+`allranks verify` counts how many permutations of several epochs are equal, with and without `set_epoch`.
 )md",
     .check = CheckMissingSetEpoch,
     .scenario = Scenario::EpochOrder,

@@ -505,8 +505,8 @@ at the top of a file that each process imports which the program starts. Also wo
 their number alone, in a `worker_init_fn` or where a sample is made (`random.seed(get_worker_info().id)`),
 also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is
 the same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them. Also
-where the loader is given a `generator` that is seeded alike on all ranks, whatever else the program seeds: the
-workers are counted from what it draws.
+where the loader is given a `generator` that is seeded alike on all ranks, whatever else the program seeds:
+the workers are counted from what it draws.
 
 ## Why it hurts
 

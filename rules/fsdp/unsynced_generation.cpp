@@ -114,13 +114,14 @@ extern const Rule UnsyncedGeneration = {
 
 `generate` of Transformers on a model whose parameters DeepSpeed's ZeRO-3 or FSDP splits over the ranks, from
 texts that differ between ranks, without `synced_gpus`: either `synced_gpus=False` is passed, or nothing is
-passed and nothing in the program tells Transformers of ZeRO-3 (`HfDeepSpeedConfig`, its `Trainer`, Accelerate).
+passed and nothing in the program tells Transformers of ZeRO-3 (`HfDeepSpeedConfig`, its `Trainer`,
+Accelerate).
 
 ## Why it hurts
 
-Each new token is one forward pass, and each forward pass gathers all parameters from all ranks. A rank whose
-texts have ended leaves the loop and goes on to what comes next; the others ask it for its part of the parameters
-and wait. The job hangs in `all_gather` until the timeout, at a batch that nobody can tell before.
+Each new token is one forward pass, and each forward pass gathers all parameters from all ranks. A rank
+whose texts have ended goes on to what comes next; the others ask it for its part of the parameters and
+wait. The job hangs in `all_gather` until the timeout, at a batch that nobody can tell before.
 
 ## Wrong
 
@@ -141,8 +142,8 @@ for batch in loader:
 ## When it is silent
 
 * `synced_gpus` is true, or not known.
-* Transformers knows of the sharding: since 4.28 it keeps ranks together by itself where an `HfDeepSpeedConfig` of
-  stage 3 is alive, since 4.46 under FSDP, too.
+* Transformers knows of the sharding: it keeps ranks together by itself where an `HfDeepSpeedConfig` of
+  stage 3 is alive (seen in 4.30), and under FSDP (seen in 4.46).
 * All ranks generate from the same texts.
 * Nothing shows that the engine runs at stage 3.
 

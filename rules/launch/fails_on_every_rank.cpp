@@ -234,7 +234,7 @@ class SureEnds {
 void CheckSureEnds(const Context& context, const objects::SureFailures& failures, FindingSink& sink) { SureEnds(context, failures, sink).Run(); }
 
 extern const Rule FailsOnEveryRank = {
-    .code = kFailsOnEveryRank,
+    .code = "AR915",
     .name = "fails-on-every-rank",
     .severity = Severity::Error,
     .on_by_default = false,
@@ -248,8 +248,8 @@ Statements of a program of several ranks that raise whichever rank comes to them
 
 * a name that nothing defines, or that is read before anything is assigned to it;
 * an import of a file or a name that the project does not have;
-* an option that no parser of the program has (`args.distributed`), one that is added twice, or an attribute of a
-  dictionary (`args = vars(args)`, then `args.epochs`);
+* an option that no parser of the program has (`args.distributed`), one that is added twice, or an
+  attribute of a dictionary (`args = vars(args)`, then `args.epochs`);
 * a call of a function, method or class of the project with arguments that it does not take, or of one of a
   library by a name that it does not know;
 * a field that nothing gives an object of a class of the project;
@@ -260,9 +260,10 @@ Each cause is told once in a file, at the statement that fails.
 
 ## Why it hurts
 
-The job waits in the queue, starts on all its nodes, loads the model and the data, perhaps trains for an epoch,
-and ends with a traceback of each rank, one over the other. What a mistake like this hides in is what few runs
-come to: the code for several ranks, the evaluation behind the first epoch, the way back from a checkpoint.
+The job waits in the queue, starts on all its nodes, loads the model and the data, perhaps trains for an
+epoch, and ends with a traceback of each rank, one over the other. What a mistake like this hides in is
+what few runs come to: the code for several ranks, the evaluation behind the first epoch, the way back from
+a checkpoint.
 
 ## Wrong
 
@@ -286,7 +287,8 @@ def main():
 * A handler stands around the statement, or it is in one, or a test by `hasattr` is in front of it.
 * Something fails before it on every way: that is what is told.
 * Nothing in the project runs the function on several ranks, or it is a test or a notebook.
-* Names may be made while the program runs: `exec`, `globals()`, `setattr`, `from x import *` of what is not read.
+* Names may be made while the program runs: `exec`, `globals()`, `setattr`, `from x import *` of what is
+  not read.
 * The library that an import asks for may be installed.
 
 ## Fix
