@@ -82,24 +82,34 @@ LateNames::Bound LateNames::Read(FuncId function) const {
   const ir::Module& module = program_.modules[module_id];
   const ir::Function& info = program_.function(function);
   Bound bound;
-  std::unordered_set<base::NameId> others;
+  std::unordered_set<base::NameId> others = DeclaredIn(module_id);
   for (const ir::Param& param : info.params) others.insert(param.name);
-  // `global` and `nonlocal`, in whichever function.
-  for (const ir::Stmt& stmt : module.stmts) {
-    if (stmt.kind != ir::StmtKind::Global && stmt.kind != ir::StmtKind::Nonlocal) continue;
-    for (const uint32_t name : ir::NamesOf(module, stmt)) others.insert(base::NameId{name});
-  }
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    const ir::StmtId id{i};
-    if (index_.FunctionOf(module_id, id) != function || IsOfClass(module, index_.tree(module_id), id)) continue;
-    ir::ForEachBinding(module, module[id], [&](const ir::Binding& binding) {
-      const base::NameId name = binding.import ? NameOfImport(*program_.names, module.imports[binding.import]) : binding.name;
-      if (binding.in_expression) others.insert(name);
-      else bound[name].push_back(id);
-    });
-  }
+  const auto add = [&](auto&& self, ir::BlockId block) -> void {
+    for (const ir::StmtId id : module.statements(block)) {
+      if (index_.FunctionOf(module_id, id) != function) return;
+      ir::ForEachBlock(module, module[id], [&](ir::BlockId inner) { self(self, inner); });
+      if (IsOfClass(module, index_.tree(module_id), id)) continue;
+      ir::ForEachBinding(module, module[id], [&](const ir::Binding& binding) {
+        const base::NameId name = binding.import ? NameOfImport(*program_.names, module.imports[binding.import]) : binding.name;
+        if (binding.in_expression) others.insert(name);
+        else bound[name].push_back(id);
+      });
+    }
+  };
+  if (info.body) add(add, info.body);
   for (const base::NameId name : others) bound.erase(name);
   return bound;
+}
+
+const std::unordered_set<base::NameId>& LateNames::DeclaredIn(ir::ModuleId module_id) const {
+  const auto [known, is_new] = declared_.try_emplace(module_id.index);
+  if (!is_new) return known->second;
+  const ir::Module& module = program_.modules[module_id];
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind != ir::StmtKind::Global && stmt.kind != ir::StmtKind::Nonlocal) continue;
+    for (const uint32_t name : ir::NamesOf(module, stmt)) known->second.insert(base::NameId{name});
+  }
+  return known->second;
 }
 
 }  // namespace allranks::objects

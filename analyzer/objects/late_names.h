@@ -7,6 +7,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/objects/program_index.h"
 
@@ -24,11 +25,14 @@ class LateNames {
   using Bound = std::unordered_map<base::NameId, std::vector<ir::StmtId>>;
   const Bound& BoundIn(FuncId function) const;
   Bound Read(FuncId function) const;
+  // Names that some function of the file says are `global` or `nonlocal`.
+  const std::unordered_set<base::NameId>& DeclaredIn(ir::ModuleId module) const;
   bool ComesFirstInLoops(FuncId function, ir::StmtId stmt, std::span<const ir::StmtId> bound) const;
 
   const binding::Program& program_;
   const ProgramIndex& index_;
   mutable std::unordered_map<uint32_t, Bound> scopes_;  // by FuncId
+  mutable std::unordered_map<uint32_t, std::unordered_set<base::NameId>> declared_;  // by ModuleId
 };
 
 }  // namespace allranks::objects
