@@ -80,7 +80,7 @@ struct Context {
   const objects::LaunchedOptions& options;
   const objects::WrittenSettings& settings;
   const objects::FileUses& file_uses;
-  const objects::Strategies& strategies;
+  const objects::StrategiesOnDemand& strategies;
   const objects::SharesOnDemand& shares;
   const launch::Launches& launches;      // what files that start jobs and configure them say
   ReportedDifferences differences = {};  // filled by ReportedDifferencesOf

@@ -22,6 +22,12 @@ bool Tree::Holds(StmtId outer, StmtId inner) const {
   return inner.has_value();
 }
 
+bool Tree::IsInClass(StmtId stmt) const {
+  StmtId around = Parent(stmt);
+  while (around && module_[around].kind != StmtKind::ClassDef) around = Parent(around);
+  return around.has_value();
+}
+
 void Tree::AddBlock(BlockId block, StmtId parent, FunctionId function) {
   for (const StmtId stmt : module_.statements(block)) {
     stmt_parent_[stmt] = parent;

@@ -20,6 +20,8 @@ class Tree {
   FunctionId FunctionOf(StmtId stmt) const { return stmt_function_[stmt]; }
   // True if `outer` is `inner` or a statement around it, within one function.
   bool Holds(StmtId outer, StmtId inner) const;
+  // Whether it stands in the body of a class, and in no function of that.
+  bool IsInClass(StmtId stmt) const;
   // Whether a round of `loop` that has come past `stmt` is the last: a `break` or `return` stands behind it.
   bool LeavesBehind(StmtId loop, StmtId stmt) const;
   // Whether whoever has come past `stmt` ends its function with an exception: a `raise` stands behind it, and no `try` around it.

@@ -26,6 +26,17 @@ bool Leaves(const ir::Module& module, ir::BlockId block) {
   }
 }
 
+// The statements before one, in its block and in the blocks around it.
+template <class Visit>
+void ForEachBefore(const ir::Module& module, const ir::Tree& tree, ir::StmtId stmt, Visit visit) {
+  for (ir::StmtId inner = stmt; inner; inner = tree.Parent(inner)) {
+    for (const ir::StmtId earlier : module.statements(tree.BlockOf(inner))) {
+      if (earlier == inner) break;
+      visit(module[earlier]);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Guard> Guards::Of(const Site& site) const {
@@ -46,13 +57,9 @@ std::vector<Guard> Guards::AssertionsBefore(FuncId function, ir::StmtId stmt) co
   std::vector<Guard> assertions;
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
-  const ir::Tree& tree = index_.tree(module_id);
-  for (ir::StmtId inner = stmt; inner; inner = tree.Parent(inner)) {
-    for (const ir::StmtId earlier : module.statements(tree.BlockOf(inner))) {
-      if (earlier == inner) break;
-      if (module[earlier].kind == ir::StmtKind::Assert) assertions.push_back({function, ir::ValueOf(module[earlier]), true});
-    }
-  }
+  ForEachBefore(module, index_.tree(module_id), stmt, [&](const ir::Stmt& earlier) {
+    if (earlier.kind == ir::StmtKind::Assert) assertions.push_back({function, ir::ValueOf(earlier), true});
+  });
   return assertions;
 }
 
@@ -108,18 +115,14 @@ std::vector<NestedExit> Guards::NestedExitsBefore(const Site& site) const {
   std::vector<NestedExit> exits;
   const ir::ModuleId module_id = program_.funcs[site.function].module;
   const ir::Module& module = program_.modules[module_id];
-  const ir::Tree& tree = index_.tree(module_id);
-  for (ir::StmtId inner = index_.StatementOf(site); inner; inner = tree.Parent(inner)) {
-    for (const ir::StmtId earlier : module.statements(tree.BlockOf(inner))) {
-      if (earlier == inner) break;
-      if (module[earlier].kind != ir::StmtKind::If) continue;
-      for (const ir::StmtId id : module.statements(ir::BodyOf(module[earlier]))) {
-        const ir::Stmt& stmt = module[id];
-        if (stmt.kind != ir::StmtKind::If || !Leaves(module, ir::BodyOf(stmt)) || Leaves(module, ir::ElseBlockOf(stmt))) continue;
-        exits.push_back({{site.function, ir::ValueOf(module[earlier]), true}, {site.function, ir::ValueOf(stmt), false}});
-      }
+  ForEachBefore(module, index_.tree(module_id), index_.StatementOf(site), [&](const ir::Stmt& earlier) {
+    if (earlier.kind != ir::StmtKind::If) return;
+    for (const ir::StmtId id : module.statements(ir::BodyOf(earlier))) {
+      const ir::Stmt& stmt = module[id];
+      if (stmt.kind != ir::StmtKind::If || !Leaves(module, ir::BodyOf(stmt)) || Leaves(module, ir::ElseBlockOf(stmt))) continue;
+      exits.push_back({{site.function, ir::ValueOf(earlier), true}, {site.function, ir::ValueOf(stmt), false}});
     }
-  }
+  });
   return exits;
 }
 

@@ -9,13 +9,6 @@
 namespace allranks::objects {
 namespace {
 
-// It stands in the body of a class, whose names are no others'.
-bool IsOfClass(const ir::Module& module, const ir::Tree& tree, ir::StmtId stmt) {
-  ir::StmtId at = tree.Parent(stmt);
-  while (at && module[at].kind != ir::StmtKind::ClassDef) at = tree.Parent(at);
-  return at.has_value();
-}
-
 // `a`, and each part of `a, *b`, where they are assigned.
 bool IsPartOfTarget(const ir::Module& module, ir::ExprId target, ir::ExprId name) {
   if (!target || target == name) return target == name;
@@ -38,13 +31,6 @@ bool IsBoundBy(const ir::Module& module, const ir::Stmt& stmt, ir::ExprId name) 
     for (const ir::WithItem& item : ir::WithItemsOf(module, stmt)) is_bound = is_bound || IsPartOfTarget(module, item.target, name);
   }
   return is_bound;
-}
-
-// What an import binds; none if nothing reads it.
-base::NameId NameOfImport(const base::Interner& names, const ir::Import& import) {
-  if (import.as_name || import.name) return import.as_name ? import.as_name : import.name;
-  const std::string_view dotted = names.View(import.module);
-  return names.Find(dotted.substr(0, dotted.find('.')));
 }
 
 }  // namespace
@@ -88,9 +74,10 @@ LateNames::Bound LateNames::Read(FuncId function) const {
     for (const ir::StmtId id : module.statements(block)) {
       if (index_.FunctionOf(module_id, id) != function) return;
       ir::ForEachBlock(module, module[id], [&](ir::BlockId inner) { self(self, inner); });
-      if (IsOfClass(module, index_.tree(module_id), id)) continue;
+      // The names of a class are no others'.
+      if (index_.tree(module_id).IsInClass(id)) continue;
       ir::ForEachBinding(module, module[id], [&](const ir::Binding& binding) {
-        const base::NameId name = binding.import ? NameOfImport(*program_.names, module.imports[binding.import]) : binding.name;
+        const base::NameId name = binding.import ? ir::BoundName(module.imports[binding.import], *program_.names) : binding.name;
         if (binding.in_expression) others.insert(name);
         else bound[name].push_back(id);
       });

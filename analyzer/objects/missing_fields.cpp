@@ -75,8 +75,7 @@ bool MissingFields::BindsInBody(binding::ClassId id, base::NameId name) const {
   const ir::Module& module = program_.modules[program_.classes[id].module];
   bool binds = false;
   ir::ForEachBindingIn(module, program_.ir_class(id).body, [&](const ir::Binding& binding) {
-    const base::NameId imported = binding.import ? module.imports[binding.import].as_name : base::NameId();
-    binds = binds || binding.name == name || (binding.import && (imported ? imported : module.imports[binding.import].name) == name);
+    binds = binds || (binding.import ? ir::BoundName(module.imports[binding.import], *program_.names) : binding.name) == name;
   });
   return binds;
 }

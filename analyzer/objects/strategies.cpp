@@ -377,10 +377,16 @@ std::vector<bool> StartedScripts(const binding::Program& program, std::span<cons
 
 }  // namespace
 
+const Strategies& StrategiesOnDemand::Get() const {
+  const std::scoped_lock lock(mutex_);
+  if (!strategies_) strategies_.emplace(program_, knowledge_, facts_, index_, lines_, launches_, written_);
+  return *strategies_;
+}
+
 Strategies::Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                        const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
                        const WrittenSettings& written)
-    : program_(&program) {
+    : program_(program) {
   const Reader reader(program, knowledge, facts, index, launches, written);
   const binding::Neighbourhood neighbourhood(program);
   std::vector<Shown> shown;
@@ -414,7 +420,7 @@ Strategies::Strategies(const binding::Program& program, const knowledge::Knowled
 const Strategies::Known* Strategies::Find(base::NameId named) const {
   const Known* longest = nullptr;
   for (const Known& known : known_) {
-    if (program_->text(named).starts_with(known.name) && (longest == nullptr || known.name.size() > longest->name.size())) longest = &known;
+    if (program_.text(named).starts_with(known.name) && (longest == nullptr || known.name.size() > longest->name.size())) longest = &known;
   }
   return longest;
 }

@@ -11,6 +11,8 @@
 // each line that starts it, or a file that uses it, says another one. Unsound: a project may be run from a script that is not in it.
 #pragma once
 
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -26,8 +28,6 @@ enum class StrategyUse : uint8_t { Seen, Unseen, RuledOut };
 
 class Strategies {
  public:
-  // Where nothing asks for one: all count as seen.
-  Strategies() = default;
   Strategies(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
              const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
              const WrittenSettings& written);
@@ -45,8 +45,30 @@ class Strategies {
 
   const Known* Find(base::NameId named) const;
 
-  const binding::Program* program_ = nullptr;
+  const binding::Program& program_;
   std::vector<Known> known_;
+};
+
+// Found out when the first rule asks for one: to see them all modules are read.
+class StrategiesOnDemand {
+ public:
+  StrategiesOnDemand(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
+                     const ProgramIndex& index, std::span<const LaunchLine> lines, const launch::Launches& launches,
+                     const WrittenSettings& written)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), lines_(lines), launches_(launches), written_(written) {}
+
+  const Strategies& Get() const;
+
+ private:
+  const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
+  const variation::Facts& facts_;
+  const ProgramIndex& index_;
+  std::span<const LaunchLine> lines_;
+  const launch::Launches& launches_;
+  const WrittenSettings& written_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Strategies> strategies_;
 };
 
 }  // namespace allranks::objects

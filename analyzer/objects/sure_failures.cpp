@@ -48,6 +48,8 @@ constexpr std::string_view kMembersOfDictionary[] = {"clear", "copy", "fromkeys"
                                                      "popitem", "setdefault", "update", "values"};
 static_assert(std::ranges::is_sorted(kMembersOfDictionary));
 
+bool EndsGroup(const knowledge::Entry& entry) { return entry.has_operation && entry.operation.op_class == knowledge::OpClass::Destroy; }
+
 bool MayLeave(const ir::Module& module, const ir::Stmt& stmt) {
   if (stmt.kind == ir::StmtKind::Return || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue) return true;
   bool found = false;
@@ -670,9 +672,7 @@ bool SureFailures::MakesGroupWhenRun(FuncId function) const {
 bool SureFailures::MayEndGroup(FuncId function) const {
   const std::vector<FuncId> run = index_.RunBy({function});
   return std::ranges::any_of(run, [&](FuncId each) {
-    return std::ranges::any_of(index_.KnownCallsIn(each), [](const KnownCall& call) {
-      return call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Destroy;
-    });
+    return std::ranges::any_of(index_.KnownCallsIn(each), [](const KnownCall& call) { return EndsGroup(*call.entry); });
   });
 }
 
@@ -682,8 +682,7 @@ bool SureFailures::MayEndGroup(FuncId function, uint32_t begin, uint32_t end) co
   return std::ranges::any_of(facts_.functions[function].calls, [&](const auto& each) {
     const auto& [expr, call] = each;
     if (module[expr].begin < begin || module[expr].begin >= end) return false;
-    const bool ends = call.entry && knowledge_[call.entry].has_operation && knowledge_[call.entry].operation.op_class == knowledge::OpClass::Destroy;
-    return ends || (call.function && MayEndGroup(call.function));
+    return (call.entry && EndsGroup(knowledge_[call.entry])) || (call.function && MayEndGroup(call.function));
   });
 }
 

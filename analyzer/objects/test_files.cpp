@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/ir/bindings.h"
+
 namespace allranks::objects {
 namespace {
 
@@ -22,11 +24,7 @@ bool IsInFunction(const ir::Module& module, const ir::Import& import) {
 // What editors import by themselves, as in `from unittest import result`, stands there for nothing.
 bool IsUsed(const binding::Program& program, const ir::Module& module, const ir::Import& import) {
   if (import.star) return true;
-  base::NameId bound = import.as_name ? import.as_name : import.name;
-  if (!bound) {
-    const std::string_view dotted = program.text(import.module);
-    bound = program.names->Find(dotted.substr(0, dotted.find('.')));
-  }
+  const base::NameId bound = ir::BoundName(import, *program.names);
   return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) { return expr.kind == ir::ExprKind::Name && ir::NameOf(expr) == bound; });
 }
 

@@ -137,16 +137,6 @@ std::map<std::string, std::string> RelativeOverlays(const Options& options, cons
   return relative;
 }
 
-// They are asked for only where an operation names one, and of an engine of DeepSpeed that writes texts (AR608); to see them all modules are read.
-objects::Strategies StrategiesOf(const Analysed& a, const objects::ProgramIndex& index, const objects::WrittenSettings& written) {
-  const base::NameId generate = a.program.names->Find("generate");
-  const bool is_asked = std::ranges::any_of(a.analysis.differences, [](const traces::Difference& each) { return !each.strategies.empty(); }) ||
-                        std::ranges::any_of(index.known_calls(), [&](const objects::KnownCall& call) {
-                          return call.entry->has_operation && call.entry->operation.kind == generate;
-                        });
-  return is_asked ? objects::Strategies(a.program, *a.knowledge, a.facts, index, a.launch_lines, a.launches, written) : objects::Strategies();
-}
-
 std::vector<std::string> AnalysedOf(const ProjectFiles& project, const Selection& selection) {
   std::vector<std::string> paths;
   for (const uint32_t file : selection.parse) paths.push_back(project.all[file]);
@@ -166,7 +156,7 @@ struct RuleObjects {
   std::optional<objects::Loading> loading;
   std::optional<objects::Accumulation> accumulation;
   std::optional<objects::FileUses> file_uses;
-  std::optional<objects::Strategies> strategies;
+  std::optional<objects::StrategiesOnDemand> strategies;
   std::optional<objects::SharesOnDemand> shares;
 
   // `read`: reads files of settings, which may add to the files of the run.
@@ -187,9 +177,9 @@ struct RuleObjects {
         },
         [&] { training.emplace(a.program, *a.knowledge, a.facts, index); },
         [&] { loading.emplace(a.program, *a.knowledge, a.facts, index); },
-        [&] { file_uses.emplace(a.program, a.facts, index); },
-        [&] { strategies.emplace(StrategiesOf(a, index, *settings)); }};
+        [&] { file_uses.emplace(a.program, a.facts, index); }};
     ParallelFor(std::size(parts), jobs, [&](size_t i) { parts[i](); }, Stack::Deep);
+    strategies.emplace(a.program, *a.knowledge, a.facts, index, a.launch_lines, a.launches, *settings);
     shares.emplace(a.program, *a.knowledge, a.facts, index, *loading, *training, *launch);
   }
 };

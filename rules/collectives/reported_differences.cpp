@@ -144,8 +144,8 @@ StrategyUse UseOfStrategies(const Context& context, const traces::Difference& di
   const ir::ModuleId module = context.program.funcs[FunctionOf(context, difference)].module;
   const std::span<const base::NameId> named = difference.strategies;
   const bool may_be_of_buffers = named.size() > 1 && context.program.text(named.back()) == kWithBuffers;
-  if (!may_be_of_buffers) return context.strategies.Of(module, named);
-  return Likelier(context.strategies.Of(module, named.first(named.size() - 1)), UseOfBuffers(context, difference.culprit));
+  if (!may_be_of_buffers) return context.strategies.Get().Of(module, named);
+  return Likelier(context.strategies.Get().Of(module, named.first(named.size() - 1)), UseOfBuffers(context, difference.culprit));
 }
 
 // Only one rank gets to the function at all: none is there to do otherwise. That it is there alone its callers show.

@@ -69,7 +69,7 @@ class Generations {
   }
   bool RunsUnderZero3(const KnownCall& call) const {
     const std::array named = {zero3_};
-    return zero3_ && context_.strategies.Of(context_.program.funcs[call.function].module, named) == objects::StrategyUse::Seen;
+    return zero3_ && context_.strategies.Get().Of(context_.program.funcs[call.function].module, named) == objects::StrategyUse::Seen;
   }
   bool IsTransformersTold(const KnownCall& call) {
     return calls_.FindIf(context_.program.funcs[call.function].module,

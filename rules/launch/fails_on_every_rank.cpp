@@ -42,7 +42,7 @@ class SureEnds {
       if (module.language != ir::Language::Python || module.exprs.empty() || is_notebook || objects::IsTestFile(context_.program, module_id)) continue;
       for (uint32_t i = 0; i < module.stmts.size(); ++i) {
         const FuncId function = context_.index.FunctionOf(module_id, ir::StmtId{i});
-        if (function && !IsOfClass(module_id, ir::StmtId{i})) Visit(function, ir::StmtId{i});
+        if (function && !context_.index.tree(module_id).IsInClass(ir::StmtId{i})) Visit(function, ir::StmtId{i});
       }
     }
   }
@@ -193,13 +193,6 @@ class SureEnds {
       const base::NameId name = callee.kind == ir::ExprKind::Name ? ir::NameOf(callee) : callee.kind == ir::ExprKind::Attribute ? ir::AttrOf(callee) : base::NameId();
       return name && context_.program.text(name) == "suppress";
     });
-  }
-
-  bool IsOfClass(ir::ModuleId module_id, ir::StmtId stmt) const {
-    const ir::Tree& tree = context_.index.tree(module_id);
-    ir::StmtId at = tree.Parent(stmt);
-    while (at && context_.program.modules[module_id][at].kind != ir::StmtKind::ClassDef) at = tree.Parent(at);
-    return at.has_value();
   }
 
   // What the top of a file does is done by each program that imports it.

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <iterator>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "analyzer/base/ports.h"
@@ -247,10 +247,9 @@ void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) 
 }
 
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
-  FindingSink keys;
-  CheckConfigKeys(context, keys);
-  for (Finding& key : keys) key.is_in_preview = true;
-  std::ranges::move(keys, std::back_inserter(sink));
+  const size_t before = sink.size();
+  CheckConfigKeys(context, sink);
+  for (Finding& key : std::span(sink).subspan(before)) key.is_in_preview = true;
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
