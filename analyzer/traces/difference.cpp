@@ -159,7 +159,7 @@ class Describer {
   }
 
   void SetRanks(Difference* result) const {
-    result->is_own = evidence_.own;
+    result->is_own = evidence_.own && !evidence_.keeps_others_out;
     result->world = scene_.world();
     result->reached = evidence_.reached;
     result->not_reached = evidence_.not_reached;
@@ -243,6 +243,7 @@ class Describer {
     if (result.kind == DifferenceKind::Shape && is_of_surroundings) assumed->Add(Assumption::SizeDiffers);
     // Where the world tells the ranks apart, what else a condition hangs on may be the same for all.
     if (!evidence_.own) return;
+    if (evidence_.keeps_others_out) return assumed->Add(Assumption::SettingUnknown);
     if (decided_by && HangsOnOneOfStores(state_.values, decided_by)) assumed->Add(Assumption::SeveralStores);
     if (result.axes.has(knowledge::Axis::Data)) AddOfBatch(result, decided_by, assumed);
     if (result.axes.has(knowledge::Axis::Files)) assumed->Add(Assumption::FilesDiffer);

@@ -127,6 +127,7 @@ class FunctionCheck {
                                         FuncId handlers_of);
   void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& whole, const OwnDecision& decision,
                  const View& view);
+  RankSet KeptOutOf(Scene& scene, TraceId node) const;
   bool IsPartOfReported(TraceId culprit, TraceId node) const;
   void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
 

@@ -170,6 +170,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   evidence.culprit = first ? first : second;
   evidence.victim = first && second ? second : TraceId::None();
   const TraceKind kind = traces_[decision.node].kind;
+  const RankSet kept_out = kind == TraceKind::Choice ? KeptOutOf(scene, decision.node) : RankSet();
   if (kind == TraceKind::Try) {
     evidence.kind = DifferenceKind::Handler;
   } else if (kind == TraceKind::Loop) {
@@ -179,20 +180,33 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
     if (IsMadeUpElsewhere(decision.node, evidence.culprit)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     ClassifyOwn(decision.node, first, second, &evidence);
-    if (!(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty()) evidence.kind = DifferenceKind::DataBranch;
+    evidence.keeps_others_out = !kept_out.empty();
+    if (kept_out.empty() && !(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty()) evidence.kind = DifferenceKind::DataBranch;
   }
   // The operation was reported with this cause, or with one inside or around it: one defect, one finding.
   if (IsPartOfReported(evidence.culprit, decision.node)) return MarkSettled(decision.node);
   // One rank goes the way on which the operation is missing, the others the other.
   const bool is_in_second = evidence.culprit == second && evidence.culprit != first;
-  for (uint32_t other = 0; other < scene.world().size(); ++other) {
-    const bool is_first = is_in_second == (other == view.rank);
-    evidence.lists.push_back(is_first ? decision.first : decision.second);
-    evidence.whole.push_back(is_first ? whole.first : whole.second);
+  RankSet on_first = is_in_second ? RankSet::Of(view.rank) : Complement(scene, RankSet::Of(view.rank));
+  if (!kept_out.empty()) on_first = Complement(scene, kept_out);
+  for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    evidence.lists.push_back(on_first.has(rank) ? decision.first : decision.second);
+    evidence.whole.push_back(on_first.has(rank) ? whole.first : whole.second);
   }
-  evidence.not_reached = RankSet::Of(view.rank);
-  evidence.reached = Complement(scene, evidence.not_reached);
+  evidence.reached = is_in_second ? Complement(scene, on_first) : on_first;
+  evidence.not_reached = Complement(scene, evidence.reached);
   Report(scene, sequences, evidence, decision.node);
+}
+
+// The ranks that `if rank == 0 and loss > limit:` keeps out, whatever they find, where others may come in; else none.
+RankSet FunctionCheck::KeptOutOf(Scene& scene, TraceId node) const {
+  RankSet kept_out;
+  for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    const std::optional<bool> truth = scene.evaluator().Truth(traces_[node].value, rank);
+    if (truth && *truth) return {};
+    if (truth) kept_out = kept_out | RankSet::Of(rank);
+  }
+  return kept_out == RankSet::All(scene.world().size()) ? RankSet() : kept_out;
 }
 
 bool FunctionCheck::IsPartOfReported(TraceId culprit, TraceId node) const {
