@@ -397,6 +397,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   AddCombined(loop, from, flow, begin, way);
   const uint32_t first = FirstCombination(from, flow, begin);
   if (first < end) return;
+  AddAveraged(loop, from, flow, end, first);
   AddUses(loop, from, flow, end, first, way);
   const bool is_returned = FollowReturns(loop, from.function, flow, first, way);
   const std::optional<std::set<base::NameId>> handed = first == UINT32_MAX ? std::nullopt : HandedOver(from, flow, begin);
@@ -463,6 +464,19 @@ void ShareResults::AddUses(size_t loop, const Site& from, const FlowFrom& flow, 
   AddShown(loop, from, flow, begin, end, way);
   AddChosen(loop, from, flow, begin, end, way);
   AddStepped(loop, from, flow, begin, end, way);
+}
+
+// `f1 = f1_score(labels, found)`, and then the mean of it over the ranks: of a score that only a whole set has.
+void ShareResults::AddAveraged(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t first) {
+  const FuncId function = from.function;
+  const ir::Module& module = program_.module_of(function);
+  for (const KnownCall& call : index_.KnownCallsIn(function)) {
+    const uint32_t at = module[call.expr].begin;
+    if (!call.entry->Has(knowledge::Role::ScoresSet) || at < begin || at >= first || !flow.Holds(call.expr)) continue;
+    const FlowFrom score(program_, index_, function, {call.expr}, at);
+    if (FirstCombination({function, call.expr}, score, at) == UINT32_MAX) continue;
+    uses_.push_back({.kind = ShareUse::Kind::Averaged, .place = {function, call.expr}, .value = call.expr, .loop = loop});
+  }
 }
 
 // What the call that evaluated did inside came before its result.

@@ -50,9 +50,10 @@ struct ShareLoop {
 };
 
 struct ShareUse {
-  enum class Kind : uint8_t { Shown, Chosen, Stepped, Combined };
+  enum class Kind : uint8_t { Shown, Chosen, Stepped, Combined, Averaged };
   Kind kind{};
-  Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, or the call that puts shares together
+  Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, the call that puts shares together, or the score
+                         // of a share that such a call is given
   ir::ExprId value;      // of it: what differs
   size_t loop = 0;       // in `loops`
   bool is_total = false; // Shown: rounds of the loop added to it
@@ -114,6 +115,7 @@ class ShareResults {
   static base::NameId NameBehind(const ir::Module& module, ir::ExprId expr);
   std::optional<std::set<base::NameId>> HandedOver(const Site& from, const FlowFrom& flow, uint32_t begin) const;
   void AddUses(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, const Way& way);
+  void AddAveraged(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t first);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
   bool CutsItems(const Site& call) const;
   bool AsksForRepeats(const Site& call, FuncId helper) const;

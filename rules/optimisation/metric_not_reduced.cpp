@@ -147,8 +147,7 @@ class Metrics {
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {trains ? "each rank trains on a share of the data" : "each rank evaluates a share of the data", {}});
     if (is_shown) AddSteps(use.loop, finding);
-    finding.help = {is_shown ? "sum numerator and denominator over the ranks first, with `all_reduce`"
-                             : "reduce the result over the ranks before it decides", {}};
+    finding.help = {HelpFor(use.kind), {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -156,8 +155,18 @@ class Metrics {
     const std::string share = trains ? "training data" : "evaluation";
     if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the {} decides which checkpoint is kept", {share}};
     if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the {} decides about its learning rate", {share}};
+    if (use.kind == objects::ShareUse::Kind::Averaged) {
+      return {"`{}` scores each rank's share of the {}: what the ranks put together of it is not the score of the whole set",
+              {Quoted(context_, {use.place.function, use.value}), share}};
+    }
     return {"`{}` covers only {} share of the data: it is shown as the whole result",
             {Quoted(context_, {use.place.function, use.value}), std::string(WhoseShare(context_, use.place))}};
+  }
+
+  static std::string_view HelpFor(objects::ShareUse::Kind kind) {
+    if (kind == objects::ShareUse::Kind::Shown) return "sum numerator and denominator over the ranks first, with `all_reduce`";
+    if (kind == objects::ShareUse::Kind::Averaged) return "gather predictions and labels from all ranks first, and score them once";
+    return "reduce the result over the ranks before it decides";
   }
 
   // What is shown also moves the learning rate of each rank.
@@ -205,6 +214,8 @@ extern const Rule MetricNotReduced = {
   told. Once for each evaluation.
 * The result of an epoch of training on what is dealt out, of which nothing was put together, where it
   decides whether a checkpoint is kept or is what a scheduler is told (AR413 is about what is shown).
+* A score that only a whole set has (`f1_score`, `roc_auc_score`, a correlation), computed of each rank's
+  share and then put together over the ranks: the mean of the F1 of eight parts is not the F1 of the set.
 * Lightning's `self.log` or `self.log_dict` where validation and test steps and the ends of their epochs
   come by, without `sync_dist=True` or with `rank_zero_only=True`, of a value that differs from rank to
   rank, or that is made of fields in which the steps count. Lightning shows rank 0's value, and says so in
