@@ -400,10 +400,13 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   AddAveraged(loop, from, flow, end, first);
   AddUses(loop, from, flow, end, first, way);
   const bool is_returned = FollowReturns(loop, from.function, flow, first, way);
-  const std::optional<std::set<base::NameId>> handed = first == UINT32_MAX ? std::nullopt : HandedOver(from, flow, begin);
+  // What was told before is enough.
+  const bool is_told = std::ranges::any_of(uses_, [&](const ShareUse& use) { return use.loop == loop && use.kind != ShareUse::Kind::Combined; });
+  if (first == UINT32_MAX || is_told) return;
+  const std::optional<std::set<base::NameId>> handed = HandedOver(from, flow, begin);
   if (!handed) return;
   const FlowFrom beside = FlowOf(from, begin, way, items, *handed);
-  if (FirstCombination(from, beside, begin) != UINT32_MAX) return;
+  if (IsPutTogether(from, beside, begin)) return;
   AddUses(loop, from, beside, first, UINT32_MAX, way);
   if (!is_returned) FollowReturns(loop, from.function, beside, UINT32_MAX, way);
 }
@@ -460,6 +463,14 @@ std::optional<std::set<base::NameId>> ShareResults::HandedOver(const Site& from,
   return names.empty() || is_of_own_object ? std::nullopt : std::optional(std::move(names));
 }
 
+// Whether something of it is put together after all.
+bool ShareResults::IsPutTogether(const Site& from, const FlowFrom& flow, uint32_t begin) const {
+  const ir::Module& module = program_.module_of(from.function);
+  return std::ranges::any_of(places_[from.function.index], [&](ir::ExprId place) {
+    return place != from.expr && module[place].begin >= begin && ir::AnyPart(module, place, [&](ir::ExprId part) { return flow.Holds(part); });
+  });
+}
+
 void ShareResults::AddUses(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, const Way& way) {
   AddShown(loop, from, flow, begin, end, way);
   AddChosen(loop, from, flow, begin, end, way);
@@ -473,7 +484,9 @@ void ShareResults::AddAveraged(size_t loop, const Site& from, const FlowFrom& fl
   for (const KnownCall& call : index_.KnownCallsIn(function)) {
     const uint32_t at = module[call.expr].begin;
     if (!call.entry->Has(knowledge::Role::ScoresSet) || at < begin || at >= first || !flow.Holds(call.expr)) continue;
-    const FlowFrom score(program_, index_, function, {call.expr}, at);
+    const ir::StmtId stmt = index_.StatementOf({function, call.expr});
+    if (!stmt) continue;
+    const FlowFrom score(program_, index_, function, {call.expr}, module[stmt].begin);
     if (FirstCombination({function, call.expr}, score, at) == UINT32_MAX) continue;
     uses_.push_back({.kind = ShareUse::Kind::Averaged, .place = {function, call.expr}, .value = call.expr, .loop = loop});
   }

@@ -114,6 +114,7 @@ class ShareResults {
                   const std::set<base::NameId>& left_out) const;
   static base::NameId NameBehind(const ir::Module& module, ir::ExprId expr);
   std::optional<std::set<base::NameId>> HandedOver(const Site& from, const FlowFrom& flow, uint32_t begin) const;
+  bool IsPutTogether(const Site& from, const FlowFrom& flow, uint32_t begin) const;
   void AddUses(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, const Way& way);
   void AddAveraged(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t first);
   void AddCombined(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, Way way);
