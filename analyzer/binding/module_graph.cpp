@@ -24,8 +24,8 @@ std::string_view EndOf(std::string_view path) {
 
 }  // namespace
 
-ModuleGraph::ModuleGraph(std::vector<std::string> paths, std::vector<std::string> roots)
-    : paths_(std::move(paths)), roots_(std::move(roots)) {
+ModuleGraph::ModuleGraph(std::vector<std::string> paths, std::vector<std::string> roots, std::string root_name)
+    : paths_(std::move(paths)), roots_(std::move(roots)), root_name_(std::move(root_name)) {
   for (uint32_t i = 0; i < paths_.size(); ++i) {
     index_.emplace(paths_[i], i);
     ends_[std::string(EndOf(paths_[i]))].push_back(i);
@@ -65,7 +65,16 @@ std::string ModuleGraph::Resolve(const std::string& from_path, uint32_t level, s
   for (const std::string& root : roots_) {
     if (std::string file = FileFor(root, dotted); !file.empty()) return file;
   }
+  if (std::string file = FileOfRootPackage(dotted); !file.empty()) return file;
   return FileOfSomeFolder(DirectoryOf(from_path), dotted);
+}
+
+// `from pkg.core import run` where the root is the folder `pkg` and holds `__init__.py` and `core.py`: Python finds it from the folder around.
+std::string ModuleGraph::FileOfRootPackage(std::string_view dotted) const {
+  if (root_name_.empty() || !IsPackage("") || !dotted.starts_with(root_name_)) return {};
+  const std::string_view inside = dotted.substr(root_name_.size());
+  if (inside.empty()) return FileFor("", "");
+  return inside.front() == '.' ? FileFor("", inside.substr(1)) : std::string();
 }
 
 bool ModuleGraph::IsPackage(const std::string& directory) const { return index_.contains(Joined(directory, "__init__.py")); }

@@ -118,7 +118,8 @@ class ModuleGraph {
  public:
   // `paths`: all Python files of the project, relative to one root, '/' separated, sorted. `roots`: directories
   // from which absolute imports start besides those of the importing file's own ancestors ("" is the project root).
-  ModuleGraph(std::vector<std::string> paths, std::vector<std::string> roots);
+  // `root_name`: of the folder that is the root, by which its files are imported if it is itself a package.
+  ModuleGraph(std::vector<std::string> paths, std::vector<std::string> roots, std::string root_name = {});
   // The file that `import dotted` (level 0) or `from ...dotted` (level > 0) of `from_path` reads; "" if outside the
   // project. With `name`, `from dotted import name` that is a submodule gives that submodule's file in `submodule`.
   std::string Resolve(const std::string& from_path, uint32_t level, std::string_view dotted) const;
@@ -128,12 +129,14 @@ class ModuleGraph {
  private:
   std::string FileFor(const std::string& base, std::string_view dotted) const;
   std::string FileOfSomeFolder(std::string directory, std::string_view dotted) const;
+  std::string FileOfRootPackage(std::string_view dotted) const;
   bool IsPackage(const std::string& directory) const;
   std::vector<std::string> paths_;
   std::unordered_map<std::string, uint32_t> index_;
   std::unordered_map<std::string, bool> directories_;
   std::unordered_map<std::string, std::vector<uint32_t>> ends_;  // by the last two parts of the path
   std::vector<std::string> roots_;
+  std::string root_name_;
 };
 
 // Binds names across modules. `modules[i]` was lowered from `infos[i].path`.

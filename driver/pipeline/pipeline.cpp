@@ -568,7 +568,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const ProjectFiles& project = memory == nullptr ? found : *memory->project();
 
   watch.Begin("scan", project.all.size());
-  const binding::ModuleGraph graph(project.all, project.import_roots);
+  const binding::ModuleGraph graph(project.all, project.import_roots, std::string(NameOf(paths.Absolute(""))));
   const IncludeGraph includes(project.all);
   const Prefilter prefilter(a.knowledge->literals());
   const Prefilter cpp_prefilter(a.knowledge->cpp_literals());
