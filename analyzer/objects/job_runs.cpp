@@ -160,7 +160,7 @@ void JobRuns::NoteStarters(const variation::Facts& facts) {
   start_ranks_.resize(program_.funcs.size());
   for (const KnownCall& call : index_.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
-      if (role.role != knowledge::Role::StartProcesses && role.role != knowledge::Role::StartsWithIndex) continue;
+      if (role.role != knowledge::Role::StartProcesses && role.role != knowledge::Role::StartsWithIndex && role.role != knowledge::Role::StartsTasks) continue;
       const ValueId target = index_.Arg(call, program_.text(role.param));
       const bool is_function = target && facts.values_store[target].kind == variation::ValueKind::Function;
       const bool is_helper = role.role == knowledge::Role::StartProcesses && is_function && !launch_.MakesJob(facts.values_store[target].function());
@@ -194,7 +194,7 @@ void JobRuns::NoteGivers(const variation::Facts& facts) {
     }
   }
   // `trainer.add_callback(Saver)`
-  for (const HandedClass& handed : launch_.handed_classes()) AddMethods(handed.by, handed.class_id);
+  for (const HandedClass& handed : launch_.handed_classes()) AddMethods(handed.by, handed.class_id, handed.by_name);
 }
 
 // A function, one bound to some of its arguments, one in a table.
@@ -213,14 +213,15 @@ void JobRuns::AddGiven(const variation::ValueStore& store, FuncId by, ValueId va
   for (const ValueId kid : store.Kids(value)) AddGiven(store, by, kid, depth + 1);
 }
 
-void JobRuns::AddMethods(FuncId by, binding::ClassId made) {
+// `by_name`: who makes it is not seen to call its methods.
+void JobRuns::AddMethods(FuncId by, binding::ClassId made, bool by_name) {
   const auto& bases = program_.classes[made].external_bases;
   const bool is_of_library = std::ranges::any_of(bases, [&](base::NameId base) { return static_cast<bool>(knowledge_.FindClass(base)); });
-  if (!is_of_library) return;
+  if (!is_of_library && !by_name) return;
   const bool is_plain_module = std::ranges::all_of(bases, [&](base::NameId base) { return program_.text(base) == kModule; });
   for (const binding::ClassId base : program_.classes[made].mro) {
     for (const auto& [name, method] : program_.classes[base].methods) {
-      const bool is_called = !is_plain_module || IsCalledByModule(program_.text(name));
+      const bool is_called = by_name || !is_plain_module || IsCalledByModule(program_.text(name));
       if (is_called && index_.CallersOf(method).empty() && !IsGuardedByLibrary(made, name)) givers_[method.index].push_back(by);
     }
   }

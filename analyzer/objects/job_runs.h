@@ -56,7 +56,7 @@ class JobRuns {
   void NoteStartedByHand();
   bool IsOfPackage(const Site& site) const;
   void AddGiven(const variation::ValueStore& store, FuncId by, ValueId value, int depth);
-  void AddMethods(FuncId by, binding::ClassId made);
+  void AddMethods(FuncId by, binding::ClassId made, bool by_name = false);
   static bool IsCalledByModule(std::string_view method);
   bool IsOverride(FuncId function) const;
   knowledge::EntryId OverriddenBy(binding::ClassId owner, base::NameId method) const;

@@ -89,32 +89,44 @@ class Solver {
     NoteJoined(lines_for);
   }
 
-  std::vector<RunBy> Run(std::span<const HandedClass> handed_classes) {
+  // Before anything is asked.
+  void Prepare(std::span<const HandedClass> handed_classes) {
     for (uint32_t m = 0; m < program_.modules.size(); ++m) only_tests_.push_back(IsOnlyForTests(ir::ModuleId{m}));
     for (uint32_t m = 0; m < program_.modules.size(); ++m) left_over_.push_back(IsLeftOver(ir::ModuleId{m}));
     for (uint32_t f = 0; f < program_.funcs.size(); ++f) AddEdges(FuncId{f});
     for (const HandedClass& handed : handed_classes) {
-      if (IsOfLibrary(handed.class_id)) AddMade(handed.by, handed.class_id);
+      if (!handed.by_name && IsOfLibrary(handed.class_id)) AddMade(handed.by, handed.class_id);
     }
     AddTrainers();
+    for (uint32_t f = 0; f < program_.funcs.size(); ++f) uncalled_.push_back(callers_[f].empty() && makers_[f].empty());
+    // Others than those that are seen may make them, too.
+    for (const HandedClass& handed : handed_classes) {
+      if (handed.by_name) AddMade(handed.by, handed.class_id);
+    }
     NoteDealers();
-    is_job_of_one_ = JobsOfOne();
     below_ = own_;
     Climb();
-    std::vector<RunSet> sets = Start();
-    Descend(sets);
-    std::vector<RunBy> run_by;
-    for (const RunSet set : sets) run_by.push_back(Strongest(set));
-    return run_by;
   }
 
-  // Once it ran: who starts the file.
+  // As commands start the program: one process where all of them do.
+  std::vector<RunBy> AsStarted() {
+    is_job_of_one_ = JobsOfOne();
+    return Solve();
+  }
+
+  // As the program could be started: what makes a job is run by ranks, whatever commands say.
+  std::vector<RunBy> AsMeant() {
+    is_job_of_one_.assign(program_.modules.size(), false);
+    return Solve();
+  }
+
+  // Once it was solved: who starts the file.
   RunBy StarterOf(ir::ModuleId module) const {
     const uint32_t top = Top(module).index;
     return Strongest(HandedDown(top, as_started_[top]));
   }
 
-  // By FuncId, once it ran: whether it, or something that it calls, makes a job.
+  // By FuncId: whether it, or something that it calls, makes a job.
   std::vector<bool> MakersOfJobs() const {
     std::vector<bool> makers;
     for (const LaunchSigns signs : below_) makers.push_back((signs & kMakesJob) != 0);
@@ -214,12 +226,21 @@ class Solver {
     if (is_made) AddMade(function, facts_.values_store[call.callee].class_id());
   }
 
-  // Functions that are passed as values, in a table or bound to some of their arguments.
+  // Functions that are passed as values, and objects that can be called: in a table, one of several, or bound to some of their arguments.
   void AddHandedOver(FuncId function, ValueId value, int depth) {
     constexpr int kDeepest = 3;
     if (!value || depth > kDeepest) return;
     const variation::Value& node = facts_.values_store[value];
     if (node.kind == ValueKind::Function) return AddEdge(function.index, node.function());
+    if (node.kind == ValueKind::Instance) {
+      if (const FuncId called = program_.FindMethod(node.class_id(), program_.names->Find("__call__"))) AddEdge(function.index, called);
+      return;
+    }
+    if (node.kind == ValueKind::Select) {
+      const variation::Arms arms = facts_.values_store.ArmsOf(value);
+      AddHandedOver(function, arms.then_value, depth + 1);
+      return AddHandedOver(function, arms.else_value, depth);
+    }
     const bool holds = node.kind == ValueKind::Tuple || node.kind == ValueKind::Dict || node.kind == ValueKind::Partial;
     if (!holds) return;
     for (const ValueId kid : facts_.values_store.Kids(value)) AddHandedOver(function, kid, depth + 1);
@@ -362,19 +383,27 @@ class Solver {
     return left_over_[module.index] ? RunBy::Unknown : RunBy::AllRanks;
   }
 
+  std::vector<RunBy> Solve() {
+    std::vector<RunSet> sets = Start();
+    Descend(sets);
+    std::vector<RunBy> run_by;
+    for (const RunSet set : sets) run_by.push_back(Strongest(set));
+    return run_by;
+  }
+
   // What is known before any caller is asked.
   std::vector<RunSet> Start() {
     std::vector<RunSet> sets(program_.funcs.size());
-    decided_.resize(sets.size());
-    of_uncalled_.resize(program_.modules.size());
-    as_started_.resize(sets.size());
+    decided_.assign(sets.size(), false);
+    of_uncalled_.assign(program_.modules.size(), std::nullopt);
+    as_started_.assign(sets.size(), RunSet{0});
     for (uint32_t f = 0; f < sets.size(); ++f) {
       if (const std::optional<RunBy> decided = Decided(f)) {
         decided_[f] = true;
         sets[f] = as_started_[f] = Only(*decided);
       } else if (IsTop(f)) {
         sets[f] = as_started_[f] = OfFile(f);
-      } else if (callers_[f].empty() && makers_[f].empty()) {
+      } else if (uncalled_[f]) {
         sets[f] = OfUncalled(f);
       }
     }
@@ -533,6 +562,7 @@ class Solver {
   Edges for_main_;                  // by top level: what it calls only where the file is started
   std::vector<RunSet> as_started_;  // by top level: who starts the file
   std::vector<bool> decided_;
+  std::vector<bool> uncalled_;      // by FuncId: nobody is seen to call it, or to make the object of it
   std::vector<std::optional<RunSet>> of_uncalled_;   // by module: of its functions that nobody calls
   std::vector<bool> only_tests_;    // by ModuleId
   std::vector<bool> deals_out_;     // by ModuleId
@@ -554,7 +584,7 @@ findings::Assumptions Launch::AssumedOf(FuncId function) const {
   switch (Of(function)) {
     case RunBy::Tests: return findings::Assumptions::Of(findings::Assumption::TestCode);
     case RunBy::OneProcess: return findings::Assumptions::Of(findings::Assumption::OwnJob);
-    default: return {};
+    default: return IsStartedAsOne(function) ? findings::Assumptions::Of(findings::Assumption::OwnJob) : findings::Assumptions();
   }
 }
 
@@ -565,6 +595,8 @@ findings::Assumptions Launch::AssumedForRanks(FuncId function) const {
   // Whoever trains on ranks means to be started on several.
   const auto unseen = trains_on_ranks_[module.index] ? findings::Assumption::LaunchUnseen : findings::Assumption::ProgramUnlaunched;
   if (IsLaunchUnseen(module)) assumed.Add(unseen);
+  const binding::ClassId owner = program_.funcs[function].owner;
+  if (owner && made_by_name_[owner.index]) assumed.Add(findings::Assumption::CallerUnknown);
   return assumed;
 }
 
@@ -603,10 +635,17 @@ int64_t Launch::RanksFor(ir::ModuleId module) const {
 
 Launch::Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                const ProgramIndex& index, std::span<const LaunchLine> lines)
-    : program_(program), handed_classes_(FindHandedClasses(program, facts, index)), lines_(lines),
+    : program_(program), handed_classes_(FindHandedClasses(program, knowledge, facts, index)), lines_(lines),
       lines_for_(LinesByModule(program, lines)) {
   Solver solver(program, knowledge, facts, index, lines, lines_for_);
-  run_by_ = solver.Run(handed_classes_);
+  solver.Prepare(handed_classes_);
+  const std::vector<RunBy> as_started = solver.AsStarted();
+  run_by_ = solver.AsMeant();
+  for (uint32_t f = 0; f < run_by_.size(); ++f) started_as_one_.push_back(as_started[f] == RunBy::OneProcess);
+  made_by_name_.resize(program.classes.size());
+  for (const HandedClass& handed : handed_classes_) {
+    if (handed.by_name) made_by_name_[handed.class_id.index] = true;
+  }
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const ir::StmtId main = MainOf(program, ir::ModuleId{m});
     const ir::Module& module = program.modules[ir::ModuleId{m}];

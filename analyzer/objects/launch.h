@@ -10,7 +10,8 @@
 // that makes a job is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
 // and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python` and
 // neither it nor what it uses starts ranks itself, and a job of one where launchers are told to start one process, no line
-// starts more and the code does not ask for ranks and deal data out to them itself. So are the files that only such programs use. A line that
+// starts more and the code does not ask for ranks and deal data out to them itself. So are the files that only such programs use. What makes
+// a job there is code for ranks all the same, of which nobody is seen to start several: findings in it are possible. A line that
 // starts ranks of a file that is not known may start any below the folder in which its own lies.
 #pragma once
 
@@ -33,7 +34,10 @@ class Launch {
   Launch(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
          const ProgramIndex& index, std::span<const LaunchLine> lines = {});
 
+  // As the program could be started: what makes a job is run by ranks, also where all commands start one process of it.
   RunBy Of(FuncId function) const { return run_by_[function.index]; }
+  // Whether all commands that start it start one process: what is said of its ranks takes for granted that others do.
+  bool IsStartedAsOne(FuncId function) const { return started_as_one_[function.index]; }
   // Of a place: what stands under `if __name__ == "__main__"` is run by those that start the file, and not by those that import it.
   RunBy Of(const Site& site) const;
   // Whether a function makes a job, itself or in what it calls.
@@ -78,6 +82,7 @@ class Launch {
 
  private:
   std::vector<RunBy> run_by_;   // by FuncId
+  std::vector<bool> started_as_one_;  // the same
   std::vector<bool> makes_job_;  // the same
   std::vector<bool> starts_job_; // the same
   std::vector<bool> unmade_groups_;  // by ModuleId
@@ -87,6 +92,7 @@ class Launch {
   std::vector<bool> starts_itself_;    // the same
   const binding::Program& program_;
   std::vector<HandedClass> handed_classes_;
+  std::vector<bool> made_by_name_;  // by ClassId
   // By ModuleId: the bytes that are run only where the file is started, and by whom.
   struct MainBlock {
     uint32_t begin = 0;

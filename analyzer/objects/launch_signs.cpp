@@ -43,7 +43,7 @@ class Finder {
     const knowledge::Entry& entry = *call.entry;
     if (IsOff(call.function, call.expr)) return;
     if (entry.Has(knowledge::Role::StartsWithIndex)) Add(call.function, kMakesJob);
-    if (entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses)) Add(call.function, kStartsRanks);
+    if (entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses) || entry.Has(knowledge::Role::StartsTasks)) Add(call.function, kStartsRanks);
     const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute;
     if (entry.has_operation || asks) Add(call.function, kSpeaksToRanks);
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;

@@ -11,8 +11,8 @@ struct Target {
   bool is_passed = false;  // by callers of the helper that starts it, who may do so several times
 };
 
-// The functions of the project behind a value: through `functools.partial`, a choice, and the parameter of a helper that starts what it is given.
-std::vector<Target> TargetsOf(const variation::Facts& facts, const ProgramIndex& index, ValueId value) {
+// The functions of the project behind a value: an object's `__call__`, through `functools.partial`, a choice, and the parameter of a helper that starts what it is given.
+std::vector<Target> TargetsOf(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, ValueId value) {
   constexpr size_t kMost = 64;
   struct Part {
     ValueId value;
@@ -30,6 +30,9 @@ std::vector<Target> TargetsOf(const variation::Facts& facts, const ProgramIndex&
     };
     switch (node.kind) {
       case variation::ValueKind::Function: targets.push_back({node.function(), is_passed}); break;
+      case variation::ValueKind::Instance:
+        if (const FuncId called = program.FindMethod(node.class_id(), program.names->Find("__call__"))) targets.push_back({called, is_passed});
+        break;
       case variation::ValueKind::Partial: add(kids[0], false); break;
       case variation::ValueKind::Select:
         add(kids[1], false);
@@ -50,12 +53,12 @@ ProcessStarts::ProcessStarts(const binding::Program& program, const variation::F
     : parents_(program.funcs.size()), started_(program.funcs.size()) {
   for (const KnownCall& call : index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
-      const bool starts = role.role == knowledge::Role::StartProcesses || role.role == knowledge::Role::StartsWithIndex;
+      const bool starts = role.role == knowledge::Role::StartProcesses || role.role == knowledge::Role::StartsWithIndex || role.role == knowledge::Role::StartsTasks;
       if (!starts) continue;
       for (const Site& site : index.WaysTo({call.function, call.expr})) parents_[site.function.index] = true;
       const Site site{call.function, call.expr};
       const bool is_one = role.role == knowledge::Role::StartProcesses && !IsInLoop(program, index, site);
-      for (const Target& target : TargetsOf(facts, index, index.Arg(call, program.text(role.param)))) {
+      for (const Target& target : TargetsOf(program, facts, index, index.Arg(call, program.text(role.param)))) {
         starts_.push_back({.site = site, .started = target.function, .is_one = is_one && !target.is_passed});
         started_[target.function.index] = true;
       }

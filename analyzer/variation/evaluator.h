@@ -286,6 +286,7 @@ class FunctionEvaluator {
   ValueId OwnerOfTable(ir::ExprId table);
   bool PutFields(ir::ExprId table, std::span<const CallArgument> args);
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
+  ValueId MemberOfLoaded(ValueId loaded, NameId attr);
 
   // iteration.cpp
   std::optional<Iteration> IterateByRunning(ir::ExprId site, ValueId iterable);

@@ -70,6 +70,9 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
       if (store_[object].kind == ValueKind::Param && IsUnknownRead(store_, either)) return MemberOfAny(site, object, attr);
       return either;
     }
+    case ValueKind::Derived:
+      if (const ValueId loaded = MemberOfLoaded(known, attr)) return loaded;
+      break;
     default:
       break;
   }

@@ -2,6 +2,8 @@
 //
 // A name that is known, or one of a few, leads to the member; any other leads to one of those that there are, or says that any may have been
 // replaced.
+//
+// Unsound: of a module that is named while the program runs only those of the program are known.
 #include <algorithm>
 
 #include "analyzer/variation/evaluator.h"
@@ -55,6 +57,31 @@ ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
     if (!Text(source.classes[ir::ClassId{i}].name).starts_with('_')) members.push_back(definitions_.Class(class_id));
   }
   return chosen_.OneOf(members, name);
+}
+
+// `importlib.import_module(f"models.{name}").Model`: of a module that is named at run time a function or class that some module defines
+// under that name. None of a module whose name is known and that is no part of the program, and of too many.
+ValueId FunctionEvaluator::MemberOfLoaded(ValueId loaded, NameId attr) {
+  const NameId operation = store_.DerivedBy(store_[loaded]);
+  const knowledge::EntryId entry = operation ? knowledge_.FindEntry(operation) : knowledge::EntryId::None();
+  const auto given = store_.Kids(loaded);
+  if (!entry || !knowledge_[entry].Has(knowledge::Role::LoadsUnseen) || given.empty() || !given[0]) return {};
+  const ValueId text = built_ins_.SpelledOut(given[0]);
+  if (store_[text].kind == ValueKind::Str) {
+    const ir::ModuleId module = tables_.program.FindModule(Text(store_[text].name()));
+    return module ? MemberOfModule(module, attr) : ValueId();
+  }
+  std::vector<ValueId> members;
+  for (uint32_t m = 0; m < tables_.program.modules.size(); ++m) {
+    const auto& names = tables_.program.top_level[m];
+    const auto found = names.find(attr);
+    if (found == names.end()) continue;
+    const binding::Target& target = found->second;
+    const bool is_function = target.kind == binding::TargetKind::Function && tables_.program.funcs[target.function].module == ir::ModuleId{m};
+    const bool is_class = target.kind == binding::TargetKind::Class && tables_.program.classes[target.class_id].module == ir::ModuleId{m};
+    if (is_function || is_class) members.push_back(definitions_.Of(target));
+  }
+  return chosen_.OneOf(members, given[0]);
 }
 
 // `setattr(args, key, value)`. A loop over keys that are known comes to each of their fields.

@@ -29,6 +29,15 @@ bool IsNumberOfProcess(Tables& tables, const LibraryCall& call, ValueId value) {
   return std::ranges::any_of(call.around, [&](const LoopVariable& loop) { return loop.variable == value && CountsFromZero(tables, loop.sequence); });
 }
 
+// What is behind it is what it is called with: `executor.submit(train, args)`.
+ProcessStart TaskOf(Tables& tables, const LibraryCall& call, FuncId function, ValueId receiver) {
+  std::vector<ValueId> passed;
+  if (receiver) passed.push_back(receiver);
+  for (size_t i = 1; i < call.args.size() && call.args[i].kind == ir::ArgKind::Positional; ++i) passed.push_back(call.args[i].value);
+  passed.resize(tables.program.function(function).params.size());
+  return {function, std::move(passed)};
+}
+
 // `with_index`: the first argument is the number of the process.
 ProcessStart StartOf(Tables& tables, const LibraryCall& call, FuncId function, ValueId receiver, bool with_index, ValueId arguments) {
   ValueStore& store = tables.store;
@@ -64,10 +73,20 @@ std::vector<ProcessStart> ProcessStarts(Tables& tables, const LibraryCall& call)
   std::vector<ProcessStart> starts;
   for (const knowledge::RoleOf& role : call.entry.roles) {
     const bool with_index = role.role == knowledge::Role::StartsWithIndex;
-    if (!with_index && role.role != knowledge::Role::StartProcesses) continue;
+    const bool is_task = role.role == knowledge::Role::StartsTasks;
+    if (!with_index && !is_task && role.role != knowledge::Role::StartProcesses) continue;
     const ValueId started = call.Passed(role.param);
     const ValueId function = started ? LookThrough(tables, started) : ValueId();
-    if (!function || store[function].kind != ValueKind::Function) continue;
+    if (!function) continue;
+    if (is_task && store[function].kind == ValueKind::Instance) {
+      const FuncId call_method = tables.program.FindMethod(store[function].class_id(), tables.program.names->Intern("__call__"));
+      if (call_method) starts.push_back(TaskOf(tables, call, call_method, function));
+    }
+    if (store[function].kind != ValueKind::Function) continue;
+    if (is_task) {
+      starts.push_back(TaskOf(tables, call, store[function].function(), store.ReceiverOf(function)));
+      continue;
+    }
     const ValueId arguments = call.Passed(tables.program.names->Intern("args"));
     starts.push_back(StartOf(tables, call, store[function].function(), store.ReceiverOf(function), with_index, arguments));
   }

@@ -3,6 +3,8 @@
 // The idea: the started function gets, as if it were called, what is passed for its arguments. It runs in one process of this
 // machine: what its parameters say of ranks is said of a job on one node, where the global rank is the local one (kOneNode).
 //
+// A scheduler's job (`executor.submit(train, args)`) spans nodes, and its function, or the `__call__` of its object, gets no number.
+//
 // A loop that counts from 0 and starts a process in each round passes its number, whatever the parameter is called.
 //
 // Invariant: a parameter that is not listed may be anything.
