@@ -29,6 +29,7 @@ class WrappedBefore {
     names_.push_back(std::string(TextOf(context_, module_id_, target)));
     const bool has_name = inner && (module_[inner].kind == ir::ExprKind::Name || module_[inner].kind == ir::ExprKind::Attribute);
     if (has_name) names_.push_back(std::string(TextOf(context_, module_id_, inner)));
+    AddNamesOfInner();
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::StmtId id{i};
       if (context_.index.FunctionOf(module_id_, id) != wrap_.function || !IsAfter(id) || !IsUsedAgain(id)) continue;
@@ -38,6 +39,20 @@ class WrappedBefore {
   }
 
  private:
+  // `bare = model.module`, behind the wrapping.
+  void AddNamesOfInner() {
+    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
+      const ir::Stmt& stmt = module_[ir::StmtId{i}];
+      if (!TakesInner(stmt) || stmt.begin < module_[wrap_.expr].end) continue;
+      if (context_.index.FunctionOf(module_id_, ir::StmtId{i}) != wrap_.function) continue;
+      for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) names_.emplace_back(TextOf(context_, module_id_, target));
+    }
+  }
+
+  bool TakesInner(const ir::Stmt& stmt) const {
+    return stmt.kind == ir::StmtKind::Assign && TextOf(context_, module_id_, ir::AssignedOf(stmt)) == names_.front() + ".module";
+  }
+
   // DDP that looks for unused parameters each time copes with frozen ones.
   bool FindsUnused() const {
     const variation::ValueId flag = context_.index.Arg(wrap_, "find_unused_parameters");
@@ -62,7 +77,7 @@ class WrappedBefore {
     for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
       const ir::Stmt& stmt = module_[ir::StmtId{i}];
       const bool is_between = stmt.begin > module_[wrap_.expr].end && stmt.end < module_[before].begin;
-      if (stmt.kind != ir::StmtKind::Assign || !is_between || IsInOtherArm(ir::StmtId{i})) continue;
+      if (stmt.kind != ir::StmtKind::Assign || !is_between || TakesInner(stmt) || IsInOtherArm(ir::StmtId{i})) continue;
       if (context_.index.FunctionOf(module_id_, ir::StmtId{i}) != wrap_.function) continue;
       for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
         if (std::ranges::count(names_, TextOf(context_, module_id_, target)) > 0) return true;

@@ -37,8 +37,8 @@ class HalfBoundNames {
   void Run() {
     for (uint32_t f = 0; f < context_.program.funcs.size(); ++f) {
       const FuncId function{f};
-      const bool is_python = context_.program.funcs[function].function != ir::kTopLevel && !context_.program.function(function).symbol;
-      if (is_python) Visit(function);
+      const bool is_python = context_.program.module_of(function).language == ir::Language::Python;
+      if (is_python && !MayBeBoundElsewhere(function)) Visit(function);
     }
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
       if (context_.program.modules[ir::ModuleId{m}].language == ir::Language::Python) VisitParts(ir::ModuleId{m});
@@ -47,6 +47,12 @@ class HalfBoundNames {
 
  private:
   using Stores = std::map<NameId, std::vector<Site>>;
+
+  // A script's own names may come from `from settings import *`.
+  bool MayBeBoundElsewhere(FuncId function) const {
+    const ir::Module& module = context_.program.module_of(function);
+    return context_.program.funcs[function].function == ir::kTopLevel && std::ranges::any_of(module.imports, &ir::Import::star);
+  }
 
   void Visit(FuncId function) {
     for (const auto& [name, stores] : StoresOf(function)) {
@@ -79,8 +85,17 @@ class HalfBoundNames {
         else others.insert(binding.name);
       });
     });
+    if (context_.program.funcs[function].function == ir::kTopLevel) AddGlobals(module, others);
     for (const NameId name : others) stores.erase(name);
     return stores;
+  }
+
+  // `global state` in a function: it may bind the variable of the script.
+  static void AddGlobals(const ir::Module& module, std::set<NameId>& names) {
+    for (const ir::Stmt& stmt : module.stmts) {
+      if (stmt.kind != ir::StmtKind::Global) continue;
+      for (const uint32_t name : ir::NamesOf(module, stmt)) names.insert(NameId{name});
+    }
   }
 
   std::vector<Site> ReadsOf(FuncId function, NameId name) const {

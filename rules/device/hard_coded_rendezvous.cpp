@@ -222,16 +222,43 @@ class Module {
   FindingSink& sink_;
 };
 
-// `init_method="tcp://localhost:23456"`.
+// The one text that a value may be, whoever passes it; empty: there are several, or something else.
+std::string_view OneText(const Context& context, ValueId value) {
+  std::string_view text;
+  for (const ValueId leaf : value ? context.values.Leaves(value) : std::vector<ValueId>()) {
+    const std::string_view each = context.values.Str(leaf);
+    if (each.empty() || (!text.empty() && each != text)) return {};
+    text = each;
+  }
+  return text;
+}
+
+// Where a text is written; nothing: not in any function, or in several places.
+std::optional<Site> WrittenAt(const Context& context, std::string_view text) {
+  std::optional<Site> found;
+  for (uint32_t m = 0; m < context.program.modules.size(); ++m) {
+    const ir::ModuleId module{m};
+    for (const ir::ExprId id : context.index.ExprsOf(module, ir::ExprKind::Constant)) {
+      const ValueId value = context.facts.value(module, id);
+      if (!value || context.values.Str(value) != text) continue;
+      const FuncId function = FunctionAround(context, module, id);
+      if (found || !function) return std::nullopt;
+      found = Site{function, id};
+    }
+  }
+  return found;
+}
+
+// `init_method="tcp://localhost:23456"`, also where callers pass it.
 void VisitInit(const Context& context, const objects::KnownCall& call, FindingSink& sink) {
   const ir::ExprId method = context.index.ArgExpr(call, "init_method");
-  const ir::Module& module = context.program.module_of(call.function);
-  if (!method || module[method].kind != ir::ExprKind::Constant) return;
-  const std::string_view text = context.values.Str(context.index.Arg(call, "init_method"));
+  if (!method) return;
+  const bool is_literal = context.program.module_of(call.function)[method].kind == ir::ExprKind::Constant;
+  const std::string_view text = OneText(context, context.index.Arg(call, "init_method"));
   const size_t port = text.rfind(':');
   if (!text.starts_with("tcp://") || port < 6 || port + 1 >= text.size() || text.substr(port) == ":0") return;
   if (context.values.Int(context.index.Arg(call, "world_size")) == 1 || IsLeftOver(context, call.function)) return;
-  const Site site{call.function, method};
+  const Site site = is_literal ? Site{call.function, method} : WrittenAt(context, text).value_or(Site{call.function, method});
   Finding finding = FindingAt(context, kAR203, Severity::Warning, Confidence::Likely, site,
                               {"every job meets at {}: the launcher's address and port are not used, and two jobs on one machine collide",
                                {"`" + std::string(text) + "`"}});
@@ -264,7 +291,7 @@ extern const Rule HardCodedRendezvous = {
 
 `os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, also to
 the default of a parameter for which no call passes another one, and an `init_method` of the form
-`tcp://host:port` that is a literal. A number above 65535, or a text without
+`tcp://host:port` that is written in the program, there or where it is passed. A number above 65535, or a text without
 digits, is an error: no port has it.
 
 ## Why it hurts
