@@ -115,12 +115,12 @@ class Writers {
     const bool all = ranks == traces::RankSet::All(world_.size());
     const bool one_a_node = ranks.count() == world_.nodes && ranks.has(0) && ranks.has(world_.per_node);
     if ((!all && !one_a_node) || (!all && SharedPaths::IsOfNode(use.path))) return;
-    const Site& place = use.way.front();
+    const Site& place = PlaceOf(use);
     const source::Span span = SpanOf(context_, place);
     const std::string name = SharedPaths::NameOf(use);
     // Somebody may well have asked whether it is still there.
     const bool removes = use.act == FileAct::Remove || use.act == FileAct::MoveFrom;
-    const bool is_launched = (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(place);
+    const bool is_launched = (!all || runs_.IsSharedWork(use.way)) && runs_.IsStartedOnRanks(use.way.front());
     const bool is_data = !content_.IsOneText(use) && !IsRecordOfOne(use) && !IsQuietElsewhere(use);
     const bool is_sure = !removes && is_launched && is_data && IsNameKnown(use) && !IsLeftToOneOfGroup(use);
     Finding finding = FindingAt(
@@ -129,12 +129,39 @@ class Writers {
     const std::optional<Site> guard = all ? std::nullopt : GuardOf(use, ranks);
     findings::Assume(finding, AssumedOf(use, all, guard.has_value()));
     AddLabel(finding, finding.span, LabelRole::Primary, {"the same path on all of them", {}});
-    if (use.way.size() > 1) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {use.act == FileAct::Remove ? "removed here" : removes ? "moved here" : "written here", {}});
+    if (use.site() != place) AddLabel(finding, SpanOf(context_, use.site()), LabelRole::Note, {use.act == FileAct::Remove ? "removed here" : removes ? "moved here" : "written here", {}});
     if (guard) AddLabel(finding, SpanOf(context_, *guard), LabelRole::Why, {"true on one rank of each node", {}});
     finding.help = {use.act == FileAct::Remove ? "remove it on rank 0 only" : removes ? "move it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, Found{place, use.act, all, name, finding});
     if (!is_new && finding.confidence > kept->second.finding.confidence) kept->second = {place, use.act, all, name, std::move(finding)};
+  }
+
+  // The caller that hands the path over; where it hands over settings, the function that takes the path out of these.
+  const Site& PlaceOf(const FileUse& use) const {
+    size_t place = use.way.size() - 1;
+    ValueId path = use.value;
+    for (const objects::CallFrame* frame = use.frame; frame != nullptr && place > 0; frame = frame->caller) {
+      const std::optional<uint32_t> param = path ? ParamIn(path, frame->function) : std::nullopt;
+      if (!param || *param >= frame->args.size()) break;
+      path = frame->args[*param];
+      --place;
+    }
+    return use.way[place];
+  }
+
+  // Of which parameter a path is made, itself or put together with others; none if it is an attribute or item of one.
+  std::optional<uint32_t> ParamIn(ValueId value, FuncId function) const {
+    const variation::Value& node = context_.values[value];
+    if (node.kind == variation::ValueKind::Param) return node.function() == function ? std::optional(node.param_index()) : std::nullopt;
+    const base::NameId name = context_.facts.values_store.DerivedBy(node);
+    const std::string_view by = name ? context_.program.text(name) : std::string_view();
+    const bool is_part = by == "[]" || (node.kid_count == 1 && by.find('.') == std::string_view::npos);
+    if (is_part) return std::nullopt;
+    for (const ValueId kid : context_.facts.values_store.Kids(value)) {
+      if (const std::optional<uint32_t> param = kid ? ParamIn(kid, function) : std::nullopt) return param;
+    }
+    return std::nullopt;
   }
 
   // What statements next to each other do alike has one cause.
