@@ -34,12 +34,32 @@ class WholeEvaluations {
 
  private:
   void Visit(const EvaluationLoop& loop) {
-    if (!loop.loader || loop.is_prepared || !AreAllWhole(loop) || IsTrainedOn(loop.loader) || IsCutShort(loop) || IsOfOwnTraining(loop)) return;
-    if (!IsDoneByAll(loop.iterable) || loops_.ModeOf(loop) != objects::ModelMode::Evaluation || !Trains(loop.iterable.function)) return;
-    const std::vector<Site> made = MadeFor(loop);
-    if (made.empty() || IsSeen(loop.iterable.function)) return;
-    const bool is_sure = runs_.IsStartedOnRanks(loop.iterable) && !IsStartedElsewhere(context_, loop.iterable);
-    Finding finding = FindingAt(context_, kAR314, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, loop.iterable,
+    if (!loop.loader || loop.is_prepared || IsCutShort(loop) || IsOfOwnTraining(loop)) return;
+    if (loops_.ModeOf(loop) != objects::ModelMode::Evaluation || !Trains(loop.iterable.function)) return;
+    std::vector<ValueId> loaders = context_.loading.LoadersIn(context_.facts.value(ModuleOf(loop), loop.iterable.expr));
+    loaders.push_back(loop.loader);
+    if (AreWhole(loaders)) return VisitLoader(loop, loop.loader, loop.iterable);
+    if (loop.handed) VisitCallers(loop);
+  }
+
+  // `evaluate(model, test_loader)` of a function that other calls give a loader which deals out.
+  void VisitCallers(const EvaluationLoop& loop) {
+    const variation::Value& param = context_.values[loop.handed];
+    if (param.kind != variation::ValueKind::Param) return;
+    for (const Site& caller : context_.index.CallersOf(param.function())) {
+      const ValueId passed = context_.index.PassedBy(caller, param.function(), param.param_index());
+      const std::vector<ValueId> loaders = passed ? context_.loading.LoadersIn(passed) : std::vector<ValueId>();
+      if (!loaders.empty() && AreWhole(loaders)) VisitLoader(loop, loaders.front(), caller);
+    }
+  }
+
+  // `place`: the loop, or the call that gives it the loader.
+  void VisitLoader(const EvaluationLoop& loop, ValueId loader, const Site& place) {
+    if (IsTrainedOn(loader) || !IsDoneByAll(place)) return;
+    const std::vector<Site> made = MadeFor(loop, loader);
+    if (made.empty() || IsSeen(place.function)) return;
+    const bool is_sure = runs_.IsStartedOnRanks(place) && !IsStartedElsewhere(context_, place);
+    Finding finding = FindingAt(context_, kAR314, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, place,
                                 {"each rank evaluates the whole set: all of them do the work of one", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"every rank goes over all samples", {}});
     AddLabel(finding, SpanOf(context_, made[0]), LabelRole::Why, {"this loader has no distributed sampler", {}});
@@ -73,17 +93,14 @@ class WholeEvaluations {
   }
 
   // Where the loader may have been made, by the program that the loop is of.
-  std::vector<Site> MadeFor(const EvaluationLoop& loop) {
-    std::vector<Site> made = context_.loading.MadeAt(loop.loader);
+  std::vector<Site> MadeFor(const EvaluationLoop& loop, ValueId loader) {
+    std::vector<Site> made = context_.loading.MadeAt(loader);
     std::erase_if(made, [&](const Site& site) { return !calls_.IsOneProgram(ModuleOf(loop), context_.program.funcs[site.function].module); });
     return made;
   }
 
-  // Whatever loader may stand there: none deals out, by a sampler, or by a data set that knows the rank.
-  bool AreAllWhole(const EvaluationLoop& loop) const {
-    const ValueId iterable = context_.facts.value(ModuleOf(loop), loop.iterable.expr);
-    std::vector<ValueId> loaders = context_.loading.LoadersIn(iterable);
-    loaders.push_back(loop.loader);
+  // None deals out, by a sampler, or by a data set that knows the rank.
+  bool AreWhole(std::span<const ValueId> loaders) const {
     return std::ranges::all_of(loaders, [&](ValueId loader) { return whole_.IsWhole(loader) && whole_.IsOfPlainOrder(loader); });
   }
 
@@ -154,7 +171,8 @@ A loop over a `DataLoader` in a job that trains, also within an expression that 
 
 * gradients are off, or the model was put into evaluation mode;
 * all ranks come to it, and share the work otherwise: a model is wrapped, data is dealt out;
-* neither a sampler nor the data set knows the rank, whichever of several loaders may stand there.
+* neither a sampler nor the data set knows the rank, whichever of several loaders may stand there. Of a function that is
+  given several, the calls that give it such a one.
 
 ## Why it hurts
 
