@@ -24,6 +24,21 @@ bool IsStartedElsewhere(const Context& context, const objects::Site& site) {
   return context.launch.IsLaunchUnseen(context.program.funcs[site.function].module);
 }
 
+void AddReturn(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use, Finding& finding) {
+  const objects::ShareLoop& loop = results.loops()[use.loop];
+  const FuncId function = loop.iterable.function;
+  if (use.place.function == function) return;
+  const ir::ModuleId module_id = context.program.funcs[function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    const bool is_behind = stmt.kind == ir::StmtKind::Return && ir::ValueOf(stmt) && stmt.begin > module[loop.loop].end;
+    if (!is_behind || context.index.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
+    AddLabel(finding, SpanOf(context, {function, ir::ValueOf(stmt)}), LabelRole::Note, {"returned here", {}});
+    return;
+  }
+}
+
 std::string_view WhoseShare(const Context& context, const objects::Site& site) {
   const traces::RankSet ranks = context.ranks.At(site, objects::SmallJob(context.facts.job));
   return ranks.count() == 1 && ranks.has(0) ? "rank 0's" : "one rank's";

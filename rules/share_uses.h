@@ -16,6 +16,9 @@ const objects::ShareUse& LastLike(const Context& context, const objects::ShareRe
 // run it, and of what was found in such files half was right (docs/precision.md).
 bool IsStartedElsewhere(const Context& context, const objects::Site& site);
 
+// Where the function that counts hands its result to those that use it: nothing if it uses it itself.
+void AddReturn(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use, Finding& finding);
+
 // Whose share a place shows: "rank 0's", or "one rank's".
 std::string_view WhoseShare(const Context& context, const objects::Site& site);
 

@@ -146,6 +146,7 @@ class Metrics {
     Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use, trains));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {trains ? "each rank trains on a share of the data" : "each rank evaluates a share of the data", {}});
+    AddReturn(context_, results_, use, finding);
     if (is_shown) AddSteps(use.loop, finding);
     finding.help = {HelpFor(use.kind), {}};
     sink_.push_back(std::move(finding));

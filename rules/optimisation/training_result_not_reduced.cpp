@@ -45,6 +45,7 @@ class TrainingResults {
                                  {Quoted(context_, value), std::string(WhoseShare(context_, use.place))}});
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, SpanOf(context_, results_.loops()[use.loop].iterable), LabelRole::Why, {"each rank trains on a share of the data", {}});
+    AddReturn(context_, results_, use, finding);
     finding.help = {"reduce it over the ranks once an epoch, with `all_reduce`", {}};
     sink_.push_back(std::move(finding));
   }
