@@ -12,7 +12,7 @@ namespace {
 using variation::ValueKind;
 
 constexpr std::string_view kBuiltIn = "builtins.";
-constexpr size_t kMostLoaders = 16;
+constexpr size_t kMostLoaders = 4;
 
 bool AsksOnly(const binding::Program& program, const variation::Facts& facts, ValueId callee) {
   const bool is_external = callee && facts.values_store[callee].kind == ValueKind::External;
