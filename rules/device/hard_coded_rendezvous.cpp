@@ -82,6 +82,7 @@ class Module {
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_possible ? "overwrites the launcher's value" : "refused when the group is set up", {}});
     finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
+    finding.is_in_preview = !is_possible || !finding.assumptions.empty() || !context_.launch.StartsItself(id_);
     sink_.push_back(std::move(finding));
   }
 
@@ -106,6 +107,7 @@ class Module {
                                  {std::string(context_.values.Str(context_.facts.value(id_, site.expr)))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no number", {}});
     finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
+    finding.is_in_preview = true;
     sink_.push_back(std::move(finding));
   }
 
@@ -264,6 +266,7 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
                                {"`" + std::string(text) + "`"}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"hard-coded here", {}});
   finding.help = {"use `env://`, which is the default, or pass the address in", {}};
+  finding.is_in_preview = true;
   sink.push_back(std::move(finding));
 }
 
@@ -282,8 +285,8 @@ extern const Rule HardCodedRendezvous = {
     .code = kAR203,
     .name = "hard-coded-rendezvous",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
+    .preview_in_part = "addresses, numbers and texts that are no port, and ports of programs that do not start their ranks themselves: of the ports that are "
+                       "set in programs which do, by `mp.spawn` for example, 14 of 15 that were read were right, of all findings 16 of 23",
     .languages = "Python",
     .summary = "port or address at which the ranks meet, written into the program",
     .explanation = R"md(
