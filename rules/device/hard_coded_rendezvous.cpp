@@ -191,8 +191,9 @@ class Module {
     return asks && context_.ranks.At(site, objects::SmallJob(context_.facts.job)).empty();
   }
 
-  // Only where nothing else is known: under a test of the environment, or of a port that may be given.
+  // Only where nothing else is known: under a test of the environment, or of a port that may be given, or where something has failed.
   bool IsAsked(const Site& site) const {
+    if (IsInHandler(site)) return true;
     const std::vector<Guard> guards = context_.guards.Of(site);
     return std::ranges::any_of(guards, [&](const Guard& guard) {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
@@ -201,6 +202,19 @@ class Module {
       });
       return test && (asks_port || SpeaksOfEnvironment(test) || ReadsEnvironment(guard));
     });
+  }
+
+  bool IsInHandler(const Site& site) const {
+    const ir::Tree& tree = context_.index.tree(id_);
+    for (ir::StmtId at = context_.index.StatementOf(site); at; at = tree.Parent(at)) {
+      if (module_[at].kind != ir::StmtKind::Try) continue;
+      for (const ir::Handler& handler : ir::HandlersOf(module_, module_[at])) {
+        const auto statements = module_.statements(handler.body);
+        const uint32_t begin = module_[site.expr].begin;
+        if (!statements.empty() && handler.begin <= begin && begin < module_[statements.back()].end) return true;
+      }
+    }
+    return false;
   }
 
   // `"MASTER_PORT" in os.environ`: what the program itself sets somewhere is known to be there, and nothing in the value of
@@ -319,7 +333,7 @@ dist.init_process_group("nccl", rank=rank, world_size=world_size)
 
 ## When it is silent
 
-* `setdefault`, `get` with a default, or a test of the environment around the assignment.
+* `setdefault`, `get` with a default, or a test of the environment around the assignment; an exception handler.
 * The port comes from somewhere: an argument, a configuration, a free port of the system, 0.
 * The job has one process, or MPI introduces its ranks to each other.
 * The function is one of a script, and nothing calls it.
