@@ -35,6 +35,14 @@ TEST_F(LaunchTest, CommandsThatStartOthersOnly) {
   EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "folder/other.py", .starts_ranks = true}, {.path = "train.py", .starts_ranks = true}}).empty());
 }
 
+// It makes a job, and nobody is seen to start several of it.
+TEST_F(LaunchTest, CommandsThatStartOneProcess) {
+  EXPECT_TRUE(AssumedForWork(kProgram, {{.path = "train.py"}}).has(Assumption::OwnJob));
+  const LaunchLines lines = {{.path = "train.py"}};
+  const Launch launch(program(), knowledge(), facts(), index(), lines);
+  for (uint32_t f = 0; f < program().funcs.size(); ++f) EXPECT_EQ(launch.Of(FuncId{f}), RunBy::AllRanks);
+}
+
 TEST_F(LaunchTest, AProgramThatStartsItsRanksNeedsNoCommand) {
   const std::string spawn = "import torch.multiprocessing as mp\nimport torch.distributed as dist\ndef work(rank):\n"
                             "  dist.init_process_group('nccl', rank=rank, world_size=4)\nmp.spawn(work, nprocs=4)\n";
