@@ -18,6 +18,8 @@ class Entry:
     name: str
     # {(file, line): codes} of the findings that it reaches.
     expected: dict
+    # Names that it uses, by way of the functions that it reaches.
+    names: set = dataclasses.field(default_factory=set)
 
 
 def expectations(source):
@@ -84,6 +86,32 @@ def runs_something(tree):
     return any(isinstance(node, (ast.Expr, ast.If)) for node in calls)
 
 
+def is_for_scripts(node):
+    """`if __name__ == "__main__":`"""
+    return isinstance(node, ast.If) and "__name__" in set(names_in(node.test))
+
+
+# Operations, and where their tensors stand.
+OPERATIONS = {"all_reduce": [0], "broadcast": [0], "reduce": [0], "send": [0], "isend": [0], "recv": [0], "irecv": [0], "gather": [0],
+              "scatter": [0], "all_gather": [1], "reduce_scatter": [0], "all_gather_into_tensor": [0, 1], "reduce_scatter_tensor": [0, 1]}
+
+
+# What only tensors have, of all that stands for a parameter.
+OF_TENSORS = {"shape", "dim", "numel", "detach"}
+
+
+def tensors(tree):
+    """Names of tensors: what operations of torch.distributed are given, and what is used as one."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in OF_TENSORS and isinstance(node.value, ast.Name):
+            found.add(node.value.id)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "dist" in "".join(names_in(node.func.value)):
+            places = OPERATIONS.get(node.func.attr, [])
+            found |= {node.args[at].id for at in places if at < len(node.args) and isinstance(node.args[at], ast.Name)}
+    return found
+
+
 def imported_files(path, tree):
     """The files beside it that it imports."""
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
@@ -97,24 +125,28 @@ def entries(path):
     elsewhere = {(str(other), line): codes for other in imported_files(path, tree)
                  for line, codes in expectations(other.read_text(encoding="utf-8")).items()}
     called = uses(found)
-    at_start = {name for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) for name in names_in(node)}
-    by_script = {name for name in found if name.rpartition(".")[2] in at_start or name.partition(".")[0] in at_start}
+    top = [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+
+    def named_by(nodes):
+        names = {name for node in nodes for name in names_in(node)}
+        return {name for name in found if name.rpartition(".")[2] in names or name.partition(".")[0] in names}
+
     result, covered = [], set()
 
-    def add(name, start, nodes):
+    def add(name, start, nodes, run_before):
         inside = reached(start, called)
         covered.update(inside)
         spans = [(node.lineno, node.end_lineno) for node in nodes + [found[one] for one in inside]]
         lines = {(str(path), line): codes for line, codes in wrong.items() if any(first <= line <= last for first, last in spans)}
-        result.append(Entry(name, lines | elsewhere))
+        runs = run_before + [found[one] for one in inside | reached(named_by(run_before), called)]
+        result.append(Entry(name, lines | elsewhere, {each for node in runs for each in names_in(node)}))
 
     if runs_something(tree):
-        add(SCRIPT, by_script, [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))])
+        add(SCRIPT, named_by(top), top, top)
     named = {one for start, others in called.items() for one in others}
-    for name, node in found.items():
-        if name not in covered and name not in named and not name.rpartition(".")[2].startswith("__"):
-            add(name, {name}, [])
-    for name in found:
-        if name not in covered and not name.rpartition(".")[2].startswith("__"):
-            add(name, {name}, [])
+    imported = [node for node in top if not is_for_scripts(node)]
+    for is_left in (lambda name: name not in named, lambda name: True):
+        for name in found:
+            if name not in covered and is_left(name) and not name.rpartition(".")[2].startswith("__"):
+                add(name, {name}, [], imported)
     return result

@@ -1,12 +1,18 @@
 """Lets programs that were written for GPUs and NCCL run on the processor with Gloo: nothing else is changed."""
 
 import functools
+import multiprocessing
+import sys
 import time
 
 import torch
 import torch.distributed as dist
 from torch.distributed import device_mesh
 from torch.overrides import TorchFunctionMode
+
+DEVICES = 4
+# The names under which fixtures run.
+PROGRAMS = ("__main__", "fixture")
 
 
 def host(device):
@@ -50,6 +56,31 @@ def identity(self, *_args, **_kwargs):
     return self
 
 
+def devices(counted):
+    """`device_count` for programs: as many as a node has ranks; libraries count what is there."""
+
+    def count():
+        return DEVICES if sys._getframe(1).f_globals.get("__name__") in PROGRAMS else counted()  # pylint: disable=protected-access
+
+    return count
+
+
+def fork_children():
+    """Processes that a program starts are forks, whatever it asks for: a fixture is no module that others could import."""
+    forks = multiprocessing.get_context("fork")
+    for module in (multiprocessing, torch.multiprocessing):
+        module.get_context = lambda _method=None: forks
+        module.set_start_method = lambda *_args, **_kwargs: None
+        module.Process = forks.Process
+    start = torch.multiprocessing.start_processes
+
+    @functools.wraps(start)
+    def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method=None):  # pylint: disable=unused-argument
+        return start(fn, args, nprocs, join, daemon, start_method="fork")
+
+    torch.multiprocessing.spawn = torch.multiprocessing.start_processes = spawn
+
+
 def install():
     torch.set_num_threads(1)
     OnHost().__enter__()
@@ -65,5 +96,7 @@ def install():
     ddp.__init__ = hosted(ddp.__init__)
     for name in ("set_device", "synchronize", "empty_cache", "init", "manual_seed_all"):
         setattr(torch.cuda, name, lambda *_args, **_kwargs: None)
+    torch.cuda.device_count = devices(torch.cuda.device_count)
+    fork_children()
     sleep = time.sleep
     time.sleep = lambda seconds: sleep(min(seconds, 0.05))

@@ -13,11 +13,13 @@ import collections
 import contextlib
 import dataclasses
 import importlib
+import json
 import multiprocessing
 import os
 import pathlib
 import sys
 import warnings
+from concurrent import futures
 
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ACCELERATE_USE_CPU"] = "true"
@@ -31,6 +33,7 @@ import situations  # pylint: disable=wrong-import-position
 import stand_ins  # pylint: disable=wrong-import-position
 import watch  # pylint: disable=wrong-import-position
 
+MPIEXEC = pathlib.Path(sys.executable).with_name("mpiexec")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # What these rules find is no hang, or none that a run shows for sure.
 NOT_SHOWN = {"AR112": "a race: the values are wrong, and no rank waits", "AR113": "a race between threads or signals"}
@@ -79,8 +82,13 @@ def kind_of_samples(tree):
     return stand_ins.Tables if keys else stand_ins.Samples
 
 
-def starts_its_job(tree):
-    return "init_process_group" in set(entries.names_in(tree))
+def starts_its_job(entry):
+    """It sets up its process group, or the processes that will."""
+    return "init_process_group" in entry.names or starts_processes(entry)
+
+
+def starts_processes(entry):
+    return bool({"spawn", "start_processes", "Process"} & entry.names)
 
 
 def watch_lines(lines, say):
@@ -107,17 +115,30 @@ def say_warnings(say):
 class Run:
     """One entry of a fixture, called on one rank."""
 
-    def __init__(self, path, entry, given):
-        self.path, self.entry, self.given = str(path), entry, given
+    def __init__(self, path, entry, given, variant=""):
+        self.path, self.entry, self.given, self.variant = str(path), entry, given, variant
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
         self.kind = kind_of_samples(self.tree)
+        self.tensors = entries.tensors(self.tree)
 
     def value(self, name, rank, world):
         if name in self.given.given:
             return self.given.given[name](rank, world)
-        return stand_ins.argument(name, rank, world, self.kind)
+        value = stand_ins.argument(name, rank, world, self.kind, self.variant)
+        return stand_ins.tensor() if name in self.tensors and isinstance(value, (stand_ins.Anything, bool, list)) else value
 
-    def arguments(self, function, rank, world, skip=0):
+    def of_parameter(self, arg, names, rank, world):
+        """Where nothing else is known of it, an object of the class that its annotation names."""
+        value = self.value(arg.arg, rank, world)
+        known = names.get(arg.annotation.id) if isinstance(arg.annotation, ast.Name) else None
+        is_open = arg.arg not in self.given.given and isinstance(value, (stand_ins.Anything, bool))
+        return self.made(arg.annotation.id, names, rank, world) if is_open and known and known.__module__ == names["__name__"] else value
+
+    def made(self, holder, names, rank, world):
+        args, kwargs = self.arguments(f"{holder}.__init__", names, rank, world, skip=1)
+        return names[holder](*args, **kwargs)
+
+    def arguments(self, function, names, rank, world, skip=0):
         node = entries.functions(self.tree).get(function)
         if node is None:
             return [], {}
@@ -125,8 +146,8 @@ class Run:
         needed = plain[skip : len(plain) - len(node.args.defaults)]
         optional = [arg for arg in plain[len(plain) - len(node.args.defaults) :] if arg.arg in self.given.given]
         only = [arg for arg, default in zip(node.args.kwonlyargs, node.args.kw_defaults) if default is None]
-        return ([self.value(arg.arg, rank, world) for arg in needed],
-                {arg.arg: self.value(arg.arg, rank, world) for arg in optional + only})
+        return ([self.of_parameter(arg, names, rank, world) for arg in needed],
+                {arg.arg: self.of_parameter(arg, names, rank, world) for arg in optional + only})
 
     def call(self, names, rank, world):
         if self.given.call:
@@ -135,12 +156,11 @@ class Run:
             return None
         holder, _, method = self.entry.name.rpartition(".")
         if not holder:
-            args, kwargs = self.arguments(method, rank, world)
+            args, kwargs = self.arguments(method, names, rank, world)
             return names[method](*args, **kwargs)
-        args, kwargs = self.arguments(f"{holder}.__init__", rank, world, skip=1)
-        receiver = names[holder](*args, **kwargs)
+        receiver = self.made(holder, names, rank, world)
         is_static = not isinstance(names[holder].__dict__[method], (staticmethod, classmethod))
-        args, kwargs = self.arguments(self.entry.name, rank, world, skip=int(is_static))
+        args, kwargs = self.arguments(self.entry.name, names, rank, world, skip=int(is_static))
         return getattr(receiver, method)(*args, **kwargs)
 
     def __call__(self, rank, world, say):
@@ -149,7 +169,7 @@ class Run:
             os.chdir(str(rank))
         if self.given.prepare:
             self.given.prepare(rank)
-        if not starts_its_job(self.tree):
+        if not starts_its_job(self.entry):
             dist.init_process_group("gloo")
         if self.given.joined:
             self.given.joined(rank)
@@ -157,7 +177,7 @@ class Run:
         builtins.input = lambda *_: typed.pop(0) if typed else situations.leave()
         names = {"__name__": "__main__" if self.entry.name == entries.SCRIPT else "fixture", "__file__": self.path}
         names |= {name: self.value(name, rank, world) for name in undefined(self.tree)}
-        sys.argv = [self.path]
+        sys.argv = [self.path, *(self.given.flags(rank) if self.given.flags else ())]
         sys.path.insert(0, os.path.dirname(self.path))
         say_warnings(say)
         watch_lines(self.entry.expected, say)
@@ -170,6 +190,8 @@ class Run:
 def is_of_communication(text):
     """Whether the innermost frame of a traceback is one of a library that communicates."""
     frames = [line for line in text.splitlines() if line.lstrip().startswith("File ")]
+    if "mpi4py.MPI.Exception" in text:
+        return True
     return bool(frames) and any(part in frames[-1] for part in ("torch/distributed/", "deepspeed/comm", "torch/nn/parallel"))
 
 
@@ -197,21 +219,54 @@ def judge(entry, outcomes):
     return "disagrees", "all ranks end"
 
 
+def commands_of(path, entry, variant):
+    """What starts ranks in a Python of their own: by mpiexec, if they use MPI."""
+
+    def commands(place, events):
+        rank = [sys.executable, "-B", str(pathlib.Path(__file__).with_name("one_rank.py")), str(path), entry.name, variant,
+                json.dumps(dataclasses.asdict(place)), events]
+        if uses_mpi(path):
+            return [[str(MPIEXEC), "-n", str(place.world), *rank]]
+        return [[*rank, str(number)] for number in range(place.world)]
+
+    return commands
+
+
+def uses_mpi(path):
+    return "mpi4py" in modules_of(path)
+
+
+def run_once(path, entry, variant="", rest=watch.REST):
+    given = situations.situation(fixture_of(path), entry.name)
+    world = 1 if starts_processes(entry) else given.world
+    is_alone = given.own_python or uses_mpi(path)
+    outcomes = watch.run_job(Run(path, entry, given, variant), world, rest, given.nodes, commands_of(path, entry, variant) if is_alone else None,
+                             polls=uses_mpi(path))
+    return *judge(entry, outcomes), outcomes
+
+
 def run_entry(work):
     path, entry = work
-    fixture = path.relative_to(ROOT / "fixtures").as_posix()
-    given = situations.situation(fixture, entry.name)
+    given = situations.situation(fixture_of(path), entry.name)
     codes = sorted({code for line in entry.expected.values() for code in line})
     reason = given.cannot or next((NOT_SHOWN[code] for code in codes if code in NOT_SHOWN), "")
     if reason:
-        return Result(fixture, entry, "cannot", reason)
-    outcomes = watch.run_job(Run(path, entry, given), given.world)
-    verdict, why = judge(entry, outcomes)
-    if verdict != "agrees":
+        return Result(fixture_of(path), entry, "cannot", reason)
+    verdict, why, outcomes = run_once(path, entry)
+    if verdict != "agrees" and any(one.how == "waits" for one in outcomes):
         # On a machine that does much else, a rank may look as if it slept.
-        outcomes = watch.run_job(Run(path, entry, given), given.world, rest=4 * watch.REST)
-        verdict, why = judge(entry, outcomes)
-    return Result(fixture, entry, verdict, why, outcomes)
+        verdict, why, outcomes = run_once(path, entry, rest=4 * watch.REST)
+    for variant in (stand_ins.UNEVEN, stand_ins.OTHER_OPTIONS):
+        # Of what is flagged one of the ways to call it has to show it.
+        if entry.expected and verdict != "agrees":
+            other = run_once(path, entry, variant)
+            if other[0] == "agrees":
+                verdict, why, outcomes = other
+    return Result(fixture_of(path), entry, verdict, why, outcomes)
+
+
+def fixture_of(path):
+    return path.relative_to(ROOT / "fixtures").as_posix()
 
 
 def work_of(paths):
@@ -228,14 +283,19 @@ def python_fixtures():
     return sorted(path for path in (ROOT / "fixtures").glob("AR1*/**/*.py") if path.name != "__init__.py" and not is_helper(path))
 
 
+def modules_of(path):
+    """What a file imports."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        modules |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+        modules |= {node.module} if isinstance(node, ast.ImportFrom) and node.module else set()
+    return modules
+
+
 def preload(paths):
     """Loads what fixtures import, once for all ranks."""
     modules = {"torch._dynamo", "torch.distributed.fsdp", "torch.distributed.tensor", "torch.distributed.checkpoint"}
-    for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            modules |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
-            modules |= {node.module} if isinstance(node, ast.ImportFrom) and node.module else set()
-    for name in sorted(modules):
+    for name in sorted(modules.union(*map(modules_of, paths))):
         if name.partition(".")[0] in ("torch", "accelerate", "lightning", "pytorch_lightning", "transformers", "torchmetrics", "deepspeed", "megatron"):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
@@ -277,10 +337,11 @@ def main():
     on_cpu.install()
     work = work_of(paths)
     results = []
-    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
-        for result in pool.imap_unordered(run_entry, work):
-            results.append(result)
-            print_result(result, options.show)
+    # Its processes are no daemons: what they run may start processes.
+    with futures.ProcessPoolExecutor(options.jobs, multiprocessing.get_context("fork")) as pool:
+        for done in futures.as_completed([pool.submit(run_entry, each) for each in work]):
+            results.append(done.result())
+            print_result(results[-1], options.show)
     print_table(results)
     return any(result.verdict == "disagrees" for result in results)
 

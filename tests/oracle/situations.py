@@ -25,6 +25,12 @@ class Situation:
     own_folder: bool = False
     # Lines that `input` reads.
     typed: tuple = ()
+    # Machines that the ranks are spread over.
+    nodes: int = 1
+    # Options on the command line: a function of the rank.
+    flags: object = None
+    # Each rank is a Python of its own, and so has an order of sets of its own.
+    own_python: bool = False
     # What is called, instead of the entry: function of the names of the file and the rank.
     call: object = None
     # What the program does next, with what the entry has returned.
@@ -73,6 +79,16 @@ def everywhere(name, value=None):
         else:
             torch.save({"b": tensor()} if value is None else value, own)
         own.rename(name)
+
+    return prepare
+
+
+def numbers(*names):
+    """Files of numbers that grow more slowly on every other line."""
+
+    def prepare(rank):
+        for name in names:
+            everywhere(name, "".join(f"{n % 2 * n}\n" for n in range(16)))(rank)
 
     return prepare
 
@@ -202,6 +218,62 @@ def draw(value):
     random.random = lambda: value
 
 
+def fails_in_its_layers(rank):
+    """A layer of rank 1 runs out of memory in the second step."""
+
+    def prepare(own):
+        forward, left = torch.nn.Linear.forward, [1]
+
+        def failing(self, given):
+            left[0] -= 1
+            if own == rank and left[0] < 0:
+                raise RuntimeError("no memory")
+            return forward(self, given)
+
+        torch.nn.Linear.forward = failing
+
+    return prepare
+
+
+def sent_to_first(name, after=0.3):
+    """Rank 0 gets this signal a while after it began."""
+
+    def prepare(rank):
+        import os  # pylint: disable=import-outside-toplevel
+        import signal  # pylint: disable=import-outside-toplevel
+        import threading  # pylint: disable=import-outside-toplevel
+
+        if rank == 0:
+            threading.Timer(after, os.kill, (os.getpid(), getattr(signal, name))).start()
+
+    return prepare
+
+
+class Deep:
+    """What its methods return is like itself, and a tensor."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Deep() if name != "f38" else tensor
+
+    def __call__(self):
+        return self
+
+
+class Endless:
+    def __iter__(self):
+        return iter(tensor, None)
+
+
+def local_rank_option(rank):
+    return ["--local_rank", str(rank)]
+
+
+def two_layers():
+    return torch.nn.ModuleDict({"encoder": torch.nn.Linear(2, 3), "decoder": torch.nn.Linear(3, 5)})
+
+
 def leave(*_args):
     raise SystemExit(0)
 
@@ -309,13 +381,25 @@ class LabelledLengths(Pairs):
 
 HOROVOD, MPI = "needs Horovod, which is not built here", "needs MPI"
 FRAMEWORK = "a hook or a callback: what calls it, and with what, is not in the file"
-JOB_OF_SEVERAL_NODES = "needs several machines"
 FSDP_CPU = "FSDP1 asks for an accelerator"
 DEEPSPEED_CPU = "needs a configuration of DeepSpeed that is not in the file"
 INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
     # ---- AR101
+    "AR101/twin_guards_through_a_call.py": Situation(flags=local_rank_option, prepare=everywhere("data.txt", "x")),
+    "AR101/ok_first_node_of_eight.py": Situation(world=8),
+    "AR101/rank_of_a_second_node.py": Situation(world=16, nodes=2, given={"rank": lambda rank, _: rank}),
+    "AR101/size_that_is_asked_for.py": Situation(world=8),
+    "AR101/ok_each_rank_by_its_number.py": Situation(world=3),
+    "AR101/scattered_object.py": Situation(given={"parts": lambda _, world: list(range(world))}),
+    "AR101/ok_flag_in_a_buffer.py": Situation(given={"x": lambda *_: torch.ones(4, FEATURES), "held_out": lambda *_: torch.ones(4, FEATURES),
+                                                     "batches": lambda *_: [torch.ones(4, FEATURES)] * 2}),
+    "AR101/ok_handler_of_a_server.py": cannot("what runs its server is not in the file"),
+    "AR101/ok_loop_over_a_deep_table.py": Situation(given={"x": lambda *_: Deep()}),
+    "AR101/halves_that_do_not_fit.py": Situation(prepare=lambda rank: (everywhere("a.txt", "x")(rank), everywhere("b.txt", "x")(rank))),
+    "AR101/ok_left_in_its_first_round.py": Situation(prepare=everywhere("b", "x")),
+    "AR101/ok_other_ranks_fail_before.py": cannot("its other ranks fail for a name that is missing, and end the job"),
     "AR101/horovod_allreduce.py": cannot(HOROVOD),
     "AR101/ok_horovod.py": cannot(HOROVOD),
     "AR103/horovod_early_return.py": cannot(HOROVOD),
@@ -346,7 +430,6 @@ SITUATIONS = {
     "AR101/ok_table_of_settings.py": Situation(given={"options": lambda *_: {}}),
     "AR101/table_of_settings.py": Situation(given={"options": lambda *_: {}}),
     "AR101/ok_twin_guards_through_a_call.py": Situation(prepare=everywhere("data.txt", "x")),
-    "AR101/twin_guards_through_a_call.py": cannot("the launcher passes --local_rank"),
     "AR101/other_setting_asked.py": Situation(given={"args": options(tensor=1, pipeline=0)}),
     "AR101/rank_as_text.py::by_get": Situation(prepare=lambda rank: set_variable("SLURM_PROCID", rank)),
     "AR101/rank_as_text.py::by_getenv": Situation(prepare=lambda rank: set_variable("OMPI_COMM_WORLD_RANK", rank)),
@@ -362,6 +445,10 @@ SITUATIONS = {
     "AR101/ok_tensor_rank_data_group.py": Situation(joined=megatron(2, 1)),
     "AR101/tensor_parallel_rank_own_group.py": Situation(joined=megatron(2, 1), given={"metrics": lambda *_: {"loss": tensor()}}),
     # ---- AR102
+    "AR102/networks_in_containers.py": cannot(FSDP_CPU),
+    "AR102/ok_networks_in_containers.py": cannot(FSDP_CPU),
+    "AR102/ok_evaluates_between_steps.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 3, "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
+    "AR102/evaluates_after_the_last_step.py": Situation(given={"held_out": lambda *_: [torch.rand(2, 4)] * 2}),
     "AR102/prepared_loader_on_main.py": Situation(given={"dataset": lambda *_: Tables(16)}),
     "AR102/pipeline_step_on_first_stage.py": Situation(given={"stage": stage_of, "loss": lambda *_: torch.nn.functional.mse_loss,
                                                              "batches": lambda *_: [torch.ones(4, FEATURES)]}),
@@ -419,6 +506,7 @@ SITUATIONS = {
     "AR102/ok_trainer_of_one_device.py": cannot("a job of one"),
     "AR102/ok_two_models_in_one_call.py": cannot("what it loads is not in the file"),
     # ---- AR103
+    "AR103/others_ask_a_flag_of_their_own.py::search": Situation(given={"net": lambda *_: lambda x: x * 20}),
     "AR103/helper_leaves_in_other_file/main.py": Situation(),
     "AR103/first_of_a_group_starts_over.py::make_groups": Situation(given=always(size=2)),
     "AR103/set_in_other_file/train.py": cannot("no hook is in the file"),
@@ -431,20 +519,29 @@ SITUATIONS = {
     "AR103/ok_ends_with_a_message.py": Situation(given={"config": lambda *_: {"steps": 1}}),
     "AR103/ok_ends_with_an_error.py": Situation(prepare=everywhere("Makefile", "all:\n\ttrue\n")),
     "AR103/ok_exit_after_the_last.py::main": Situation(given={"evaluate": lambda *_: lambda: 1}),
-    "AR103/ok_exit_after_the_last.py::worker": Situation(joined=lambda rank: dist.init_process_group("gloo")),
     "AR103/ok_root_asks_again.py": Situation(typed=("", "question"), given={"answer": lambda *_: leave}),
     "AR103/root_leaves_without_a_word.py": Situation(typed=("question", "")),
     "AR103/rank_zero_keeps_the_loop.py": Situation(typed=("x" * 3000, "go"), given={"tokenizer": lambda *_: lambda text: text}),
     "AR103/ok_raise_on_rank_zero.py": Situation(prepare=lambda rank: pathlib.Path("path").mkdir(exist_ok=True)),
     "AR103/continue_skips_the_wait.py": Situation(),
     "AR103/setting_behind_the_rank.py": Situation(prepare=everywhere("log"), given={"args": options(log="log", strict=1, stop=1)}),
-    "AR103/setting_behind_the_rank.py::evaluate": Situation(joined=lambda rank: dist.init_process_group("gloo"),
-                                                            given={"args": options(stop=1)}),
+    "AR103/setting_behind_the_rank.py::evaluate": Situation(given={"args": options(stop=1)}),
     "AR103/ok_other_group.py": Situation(joined=megatron()),
     "AR103/leaves_with_success.py": Situation(given=always(done=True)),
     "AR103/root_sends_something_else.py": Situation(given={"evaluate": lambda *_: lambda: 0.95,
                                                            "stopper": lambda *_: lambda score: False}),
     # ---- AR104
+    "AR104/stop_file_in_each_round.py": Situation(own_folder=True, prepare=written("stop")),
+    "AR104/stop_file_of_a_helper.py": Situation(own_folder=True, prepare=written("stop")),
+    "AR104/stop_file_of_an_object.py": Situation(own_folder=True, prepare=written("stop")),
+    "AR104/stop_file_of_an_option.py": Situation(own_folder=True, prepare=written("stop"), flags=lambda _: ["--kill-switch-path", "stop"]),
+    "AR104/flag_of_a_signal.py": Situation(prepare=sent_to_first("SIGTERM"), given=always(steps=10**7)),
+    "AR104/flag_of_a_signal_in_the_file.py": Situation(prepare=sent_to_first("SIGUSR1"), given={"loader": lambda *_: Endless()}),
+    "AR104/own_activations_in_a_wrapped_model.py": cannot("its data are not in the file"),
+    "AR104/callback_stops_in_a_helper.py": cannot(FRAMEWORK),
+    "AR104/ok_callback_stops_in_a_helper.py": cannot(FRAMEWORK),
+    "AR104/patience_of_its_own_share.py": Situation(prepare=lambda rank: numbers("train.txt", "val.txt")(rank)),
+    "AR104/ok_patience_of_the_mean.py": Situation(prepare=lambda rank: numbers("train.txt", "val.txt")(rank)),
     "AR104/callback_stops_one_rank.py": cannot(FRAMEWORK),
     "AR104/ok_callback_counts.py": cannot(FRAMEWORK),
     "AR104/checkpoint_exists.py": Situation(own_folder=True, prepare=written("path")),
@@ -496,6 +593,9 @@ SITUATIONS = {
     "AR104/ok_job_of_one/train.py": cannot("run by itself, it is a job of one"),
     "AR104/ok_started_by_python/demo.py": cannot("run by itself, it is a job of one"),
     # ---- AR105
+    "AR105/filed_under_what_it_read.py": Situation(prepare=everywhere("rows.txt", "a\nb\na\nc\na\nb\nd\nc\n")),
+    "AR105/ok_filed_under_what_all_know.py": Situation(prepare=everywhere("rows.txt", "a\nb\na\nc\na\nb\nd\nc\n")),
+    "AR105/ok_iterator_of_its_own_kind.py": cannot("asks itself for its items without end"),
     "AR105/backward_of_valid_samples.py": Situation(given={"dataset": lambda *_: Lists()}),
     "AR105/valid_samples_only.py": Situation(given={"dataset": lambda *_: Lists()}),
     "AR105/exhausted_iterator.py": Situation(given={"paths": lambda *_: ["a", "b", "c", "d", "e"]}),
@@ -525,7 +625,10 @@ SITUATIONS = {
     "AR105/ok_reduced_after_the_loop.py": Situation(given={"paths": lambda *_: ["a", "b", "c", "d", "e"]}),
     "AR105/ok_smallest_count.py": Situation(given={"items": lambda *_: [tensor()] * 5}),
     # ---- AR106
-    "AR106/first_rank_goes_last_once_more.py": cannot("the launcher passes --local_rank"),
+    "AR106/first_rank_goes_last_once_more.py": Situation(flags=local_rank_option),
+    "AR106/wait_by_node_written_twice.py": Situation(nodes=2),
+    "AR106/names_of_a_set.py": Situation(own_python=True, given={"totals": lambda *_: {"loss": torch.ones(1), "accuracy": torch.ones(3, 7)}}),
+    "AR106/members_named_by_a_set.py": Situation(own_python=True, given={"model": lambda *_: two_layers()}),
     "AR106/ok_first_rank_goes_last.py": Situation(prepare=everywhere("en", "x")),
     "AR106/root_of_a_guessed_group_own_rank.py": Situation(given={"group": number(None)}),
     "AR106/ok_both_walk_the_same.py": Situation(given={"parts": lambda *_: [Part()]}),
@@ -539,15 +642,15 @@ SITUATIONS = {
     "AR106/ok_scatter_lists.py": Situation(given={"chunks": lambda *_: [torch.ones(8)] * 4}),
     "AR106/ok_size_then_data.py": Situation(given={"server": lambda *_: Server()}),
     "AR106/ok_told_what_to_do.py": Situation(),
-    "AR106/wait_by_node_written_twice.py": cannot(JOB_OF_SEVERAL_NODES),
     "AR106/maximum_meets_sum.py": cannot("a wrong value, and no rank waits"),
     # ---- AR107
+    "AR107/waits_in_finally.py": Situation(prepare=fails_in_its_layers(1)),
+    "AR107/error_that_is_only_printed.py": Situation(prepare=fails_in_its_layers(1)),
     "AR107/collective_in_helper/train.py": Situation(given={"model": failing_once(RuntimeError("no"), 0)}),
     "AR107/ok_own_exception_agreed.py": Situation(given={"net": lambda *_: Scalar()}),
     "AR107/bad_file_skipped.py": Situation(own_folder=True, prepare=lambda rank: files_but_one(rank), given={"paths": number(["0.pt", "1.pt"])}),
     "AR107/barrier_in_handler.py": Situation(own_folder=True, prepare=lambda rank: (everywhere("fallback")(rank), written("path")(rank)),
                                              given=always(fallback="fallback")),
-    "AR107/errors_are_only_logged.py": cannot("starts its own processes"),
     "AR107/exception_of_the_project.py": cannot("what raises the exception is not in the file"),
     "AR107/nobody_is_told.py": Situation(given={"model": failing_once(RuntimeError("no"), 0)}),
     "AR107/out_of_memory_skipped.py": Situation(given={"net": failing_once(torch.cuda.OutOfMemoryError("no"), 0)}),
@@ -578,6 +681,7 @@ SITUATIONS = {
     "AR109/ok_inner_function_of_members.py": Situation(given={"optimizer": lambda *_: Anything(), "members": number([0, 1])}),
     "AR109/inner_function_of_all.py": Situation(given={"batches": lambda *_: tensor()}),
     # ---- AR110
+    "AR110/ok_numbers_combined.py": Situation(given={"dataset": lambda *_: Classes(), "table": lambda *_: torch.arange(8.0)}),
     "AR110/distinct_labels.py": Situation(given={"dataset": lambda *_: DifferentLabels()}),
     "AR110/positions_found.py": Situation(given={"dataset": lambda *_: Lengths()}),
     "AR110/selected_by_mask.py": Situation(given={"dataset": lambda *_: LabelledLengths()}),
@@ -590,6 +694,9 @@ SITUATIONS = {
     "AR110/ok_pad_across_processes.py": cannot("needs a language model"),
     "AR110/ok_sizes_exchanged.py": Situation(given={"hits": lambda rank, _: torch.ones(rank + 1)}),
     "AR110/ok_counts_instead.py": Situation(given={"dataset": lambda *_: Classes()}),
+    # ---- AR111
+    "AR111/chain_of_local_ranks_of_two_nodes.py": Situation(nodes=2),
+    # ---- AR112
     "AR112/ok_handle_handed_on.py::Overlap.finish": Situation(call=lambda names, _: started_and_finished(names["Overlap"]())),
     "AR112/ok_waited_at_once.py": Situation(world=2, given={"buffer": lambda *_: tensor(), "peer": lambda rank, _: 1 - rank}),
     "AR112/ok_waits_before_the_step.py::one_after_the_other": Situation(given={"rows": number(None), "columns": number(None)}),
