@@ -13,6 +13,7 @@
 #include "rules/collectives/callback_operations.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/file_tests.h"
+#include "rules/collectives/first_step.h"
 #include "rules/counted_loops.h"
 
 namespace allranks::rules {
@@ -72,16 +73,31 @@ bool IsWithoutGradients(const Context& context, std::span<const objects::Site> w
   });
 }
 
+// Whether the second forward to train agrees on the order of the buckets: not where parameters may be left unused.
+bool AgreesOnBuckets(const Context& context, const traces::OpPlace& forward) {
+  const ir::ModuleId module_id = context.program.funcs[forward.function].module;
+  const ir::Expr& call = context.program.modules[module_id][forward.expr];
+  if (call.kind != ir::ExprKind::Call) return false;
+  return std::ranges::all_of(context.values.Leaves(context.facts.value(module_id, ir::CalleeOf(call))), [&](variation::ValueId model) {
+    const variation::ValueId may_be_unused = context.values.MadeWith(model, "find_unused_parameters");
+    return !may_be_unused || context.values.IsFalse(may_be_unused);
+  });
+}
+
 // A forward without gradients that stands in a loop which trains. DDP sends buffers only if the forward before was made to train, so the
 // first of these sends them and the next one to train does not (require_forward_param_sync in torch/nn/parallel/distributed.py): what
-// one rank sends while it evaluates is what the others wait for in their next step.
+// one rank sends while it evaluates is what the others wait for in their next step. Right behind the first step they wait for the order
+// of the buckets before that.
 bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
   if (KindOf(context, forward) != kBufferBroadcast) return false;
   const std::vector<objects::Site> ways = context.index.WaysTo({forward.function, forward.expr});
-  return IsWithoutGradients(context, ways) && std::ranges::any_of(ways, [&](const objects::Site& site) {
+  const bool is_between_steps = IsWithoutGradients(context, ways) && std::ranges::any_of(ways, [&](const objects::Site& site) {
     const ir::ModuleId module = context.program.funcs[site.function].module;
     return std::ranges::any_of(context.index.LoopsAround(site), [&](ir::StmtId loop) { return context.training.Trains(module, loop); });
   });
+  if (!is_between_steps) return false;
+  const bool is_too_early = std::ranges::any_of(ways, [&](const objects::Site& site) { return IsBehindFirstStep(context, site); });
+  return !is_too_early || !AgreesOnBuckets(context, forward);
 }
 
 // A loop under `with model.no_sync():`, whose backwards reduce nothing.

@@ -112,6 +112,21 @@ def tensors(tree):
     return found
 
 
+def iterators(tree):
+    """Names of what `next` is asked of."""
+    return {node.args[0].id for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and "next" in set(names_in(node.func)) and node.args and isinstance(node.args[0], ast.Name)}
+
+
+def width(tree):
+    """Numbers that the first layer of the file takes in; none: it has no layer."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and {"Linear", "BatchNorm1d", "LayerNorm"} & set(names_in(node.func)) and node.args:
+            first = node.args[0]
+            return first.value if isinstance(first, ast.Constant) and isinstance(first.value, int) else None
+    return None
+
+
 def imported_files(path, tree):
     """The files beside it that it imports."""
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}

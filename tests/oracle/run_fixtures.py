@@ -119,12 +119,14 @@ class Run:
         self.path, self.entry, self.given, self.variant = str(path), entry, given, variant
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
         self.kind = kind_of_samples(self.tree)
-        self.tensors = entries.tensors(self.tree)
+        self.tensors, self.iterators = entries.tensors(self.tree), entries.iterators(self.tree)
 
     def value(self, name, rank, world):
         if name in self.given.given:
             return self.given.given[name](rank, world)
         value = stand_ins.argument(name, rank, world, self.kind, self.variant)
+        if name in self.iterators and isinstance(value, list):
+            return iter(value)
         return stand_ins.tensor() if name in self.tensors and isinstance(value, (stand_ins.Anything, bool, list)) else value
 
     def of_parameter(self, arg, names, rank, world):
@@ -173,6 +175,8 @@ class Run:
             dist.init_process_group("gloo")
         if self.given.joined:
             self.given.joined(rank)
+        if not self.given.given:
+            stand_ins.FEATURES = entries.width(self.tree) or stand_ins.FEATURES
         typed = list(self.given.typed)
         builtins.input = lambda *_: typed.pop(0) if typed else situations.leave()
         names = {"__name__": "__main__" if self.entry.name == entries.SCRIPT else "fixture", "__file__": self.path}
@@ -206,6 +210,8 @@ def judge(entry, outcomes):
     waiting = [one for one in outcomes if one.how == "waits"]
     failed = [one for one in outcomes if one.how == "raised"]
     if not entry.expected:
+        if len(failed) == len(outcomes) and len({shortened(one.text) for one in failed}) == 1:
+            return "cannot", "all ranks fail alike: " + shortened(failed[0].text)
         if failed or waiting:
             return "disagrees", "fails: " + shortened(failed[0].text) if failed else f"rank {waiting[0].rank} waits forever"
         return "agrees", "all ranks end"

@@ -235,7 +235,7 @@ def fails_in_its_layers(rank):
     return prepare
 
 
-def sent_to_first(name, after=0.3):
+def sent_to_first(name, after=4.0):
     """Rank 0 gets this signal a while after it began."""
 
     def prepare(rank):
@@ -247,6 +247,37 @@ def sent_to_first(name, after=0.3):
             threading.Timer(after, os.kill, (os.getpid(), getattr(signal, name))).start()
 
     return prepare
+
+
+def spoilt_on_first(*shape, labels=False):
+    """Three batches; those of rank 0 are no numbers."""
+
+    def loader(rank, _world):
+        x = torch.full(shape, float("nan") if rank == 0 else 1.0)
+        return [(x, torch.zeros(shape[0], dtype=torch.long)) if labels else x] * 3
+
+    return loader
+
+
+class SpoiltSamples(Samples):
+    """Samples that are no numbers where the index is odd."""
+
+    def __getitem__(self, index):
+        return super().__getitem__(index) * (float("nan") if index % 2 else 1)
+
+
+def clock_of_first_is_fast(rank):
+    """On rank 0 an hour goes by between two looks at the clock."""
+    import itertools  # pylint: disable=import-outside-toplevel
+    import time  # pylint: disable=import-outside-toplevel
+
+    if rank == 0:
+        hours = itertools.count(0, 3600)
+        time.time = time.monotonic = time.perf_counter = lambda: float(next(hours))
+
+
+def spoilt_draws(_rank):
+    torch.randn = lambda *shape, **_: torch.full(shape, float("nan") if dist.get_rank() == 1 else 1.0)
 
 
 class Deep:
@@ -357,6 +388,12 @@ class Scalar(Model):
         return super().forward(*args, **kwargs).mean()
 
 
+class TwoLosses(Model):
+    def forward(self, *args, **kwargs):
+        loss = super().forward(*args, **kwargs).mean()
+        return {"masked": loss, "matched": loss}
+
+
 class SomeRollouts(Tables):
     """Nothing was rolled out for the second half."""
 
@@ -447,7 +484,10 @@ SITUATIONS = {
     # ---- AR102
     "AR102/networks_in_containers.py": cannot(FSDP_CPU),
     "AR102/ok_networks_in_containers.py": cannot(FSDP_CPU),
-    "AR102/ok_evaluates_between_steps.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 3, "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
+    "AR102/ok_evaluates_between_steps.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 102,
+                                                            "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
+    "AR102/evaluates_behind_the_first_step.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 3,
+                                                                 "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
     "AR102/evaluates_after_the_last_step.py": Situation(given={"held_out": lambda *_: [torch.rand(2, 4)] * 2}),
     "AR102/prepared_loader_on_main.py": Situation(given={"dataset": lambda *_: Tables(16)}),
     "AR102/pipeline_step_on_first_stage.py": Situation(given={"stage": stage_of, "loss": lambda *_: torch.nn.functional.mse_loss,
@@ -531,10 +571,31 @@ SITUATIONS = {
     "AR103/root_sends_something_else.py": Situation(given={"evaluate": lambda *_: lambda: 0.95,
                                                            "stopper": lambda *_: lambda score: False}),
     # ---- AR104
+    "AR104/any_loss_is_not_a_number.py": Situation(given={"data": lambda *_: SpoiltSamples(64)}),
+    "AR104/argument_that_a_call_passes.py": Situation(given={"loader": spoilt_on_first(2, 8)}),
+    "AR104/ok_argument_that_no_call_passes.py": Situation(given={"loader": lambda *_: [torch.ones(2, 8)] * 3}),
+    "AR104/as_many_times_as_were_slow.py": cannot("what it times takes no time here"),
+    "AR104/best_of_a_field.py": cannot("its data are not in the file"),
+    "AR104/first_text_of_a_set.py": Situation(own_python=True, given=always(name="lora")),
+    "AR104/group_made_by_worker.py": Situation(prepare=spoilt_draws),
+    "AR104/keys_of_images.py": Situation(given={
+        "make_batches": lambda rank, _: lambda: [(torch.ones(1, 2) * (100 if rank % 2 else -100), None)]}),
+    "AR104/ok_names_of_losses.py": Situation(given={
+        "make_batches": lambda *_: lambda: [(torch.ones(1, 2), None)],
+        "make_criterion": lambda *_: lambda: lambda output, _: {"box": output.sum(), "mask": output.sum(), "class": output.sum()}}),
+    "AR104/limit_of_time_beside_steps.py": Situation(prepare=clock_of_first_is_fast, given={
+        "model": lambda *_: Model(), "batches": lambda *_: iter([tensor()] * 200)}),
+    "AR104/ok_no_limit_of_time.py": Situation(given={"model": lambda *_: Model(), "batches": lambda *_: iter([tensor()] * 200)}),
+    "AR104/methods_of_subclasses_elsewhere.py": cannot("its subclasses are not in the file"),
+    "AR104/ok_methods_of_subclasses_elsewhere.py": cannot("its subclasses are not in the file"),
+    "AR104/nan_of_a_loader_handed_in.py": Situation(given={"loader": spoilt_on_first(2, 4, labels=True)}),
+    "AR104/ok_all_names_are_in_the_batch.py": cannot("needs a language model"),
+    "AR104/ok_loss_that_is_left_out.py": Situation(given={"net": lambda *_: TwoLosses()}),
     "AR104/stop_file_in_each_round.py": Situation(own_folder=True, prepare=written("stop")),
     "AR104/stop_file_of_a_helper.py": Situation(own_folder=True, prepare=written("stop")),
     "AR104/stop_file_of_an_object.py": Situation(own_folder=True, prepare=written("stop")),
     "AR104/stop_file_of_an_option.py": Situation(own_folder=True, prepare=written("stop"), flags=lambda _: ["--kill-switch-path", "stop"]),
+    "AR104/flag_of_a_signal.py::Trainer.on_term": Situation(),
     "AR104/flag_of_a_signal.py": Situation(prepare=sent_to_first("SIGTERM"), given=always(steps=10**7)),
     "AR104/flag_of_a_signal_in_the_file.py": Situation(prepare=sent_to_first("SIGUSR1"), given={"loader": lambda *_: Endless()}),
     "AR104/own_activations_in_a_wrapped_model.py": cannot("its data are not in the file"),
