@@ -7,7 +7,7 @@ import time
 
 import torch
 import torch.distributed as dist
-from torch.distributed import device_mesh
+from torch.distributed import device_mesh, fsdp
 from torch.overrides import TorchFunctionMode
 
 DEVICES = 4
@@ -35,6 +35,16 @@ def hosted(function):
         kwargs.pop("device_ids", None)
         kwargs.pop("output_device", None)
         return function(*map(host, args), **{name: host(value) for name, value in kwargs.items()})
+
+    return call
+
+
+def sharded_here(init):
+    """FSDP1 takes the processor if it is told to, and asks for an accelerator else."""
+
+    @functools.wraps(init)
+    def call(self, module, *args, **kwargs):
+        init(self, module, *args, **{**kwargs, "device_id": torch.device("cpu")})
 
     return call
 
@@ -94,6 +104,8 @@ def install():
     torch.nn.Module.to = hosted(torch.nn.Module.to)
     ddp = torch.nn.parallel.DistributedDataParallel
     ddp.__init__ = hosted(ddp.__init__)
+    wrapper = fsdp.FullyShardedDataParallel
+    wrapper.__init__ = sharded_here(wrapper.__init__)
     for name in ("set_device", "synchronize", "empty_cache", "init", "manual_seed_all"):
         setattr(torch.cuda, name, lambda *_args, **_kwargs: None)
     torch.cuda.device_count = devices(torch.cuda.device_count)

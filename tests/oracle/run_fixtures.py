@@ -17,6 +17,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import random
 import sys
 import warnings
 from concurrent import futures
@@ -24,6 +25,7 @@ from concurrent import futures
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ACCELERATE_USE_CPU"] = "true"
 
+import numpy  # pylint: disable=wrong-import-position
 import torch  # pylint: disable=wrong-import-position
 import torch.distributed as dist  # pylint: disable=wrong-import-position
 
@@ -89,6 +91,13 @@ def starts_its_job(entry):
 
 def starts_processes(entry):
     return bool({"spawn", "start_processes", "Process"} & entry.names)
+
+
+def draw_by_rank(rank):
+    """Processes draw other numbers; forks would all draw those of the process that they come from."""
+    torch.manual_seed(rank)
+    numpy.random.seed(rank)
+    random.seed(rank)
 
 
 def watch_lines(lines, say):
@@ -166,6 +175,7 @@ class Run:
         return getattr(receiver, method)(*args, **kwargs)
 
     def __call__(self, rank, world, say):
+        draw_by_rank(rank)
         if self.given.own_folder:
             os.mkdir(str(rank))
             os.chdir(str(rank))

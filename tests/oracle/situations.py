@@ -280,6 +280,20 @@ def spoilt_draws(_rank):
     torch.randn = lambda *shape, **_: torch.full(shape, float("nan") if dist.get_rank() == 1 else 1.0)
 
 
+def labelled_files(rank):
+    """Data to train and to validate with; the first rank gets what the model learns."""
+    everywhere("train.pt", [(torch.ones(8), torch.tensor(3))] * 32)(rank)
+    everywhere("val.pt", [(torch.ones(8), torch.tensor(5 if n % 4 else 3)) for n in range(32)])(rank)
+
+
+class Boxes(Model):
+    """A loss, and as many boxes as the batch has."""
+
+    def forward(self, *args, **kwargs):
+        boxes = super().forward(*args, **kwargs)
+        return boxes.mean(), boxes
+
+
 class Deep:
     """What its methods return is like itself, and a tensor."""
 
@@ -303,6 +317,14 @@ def local_rank_option(rank):
 
 def two_layers():
     return torch.nn.ModuleDict({"encoder": torch.nn.Linear(2, 3), "decoder": torch.nn.Linear(3, 5)})
+
+
+def networks(named=False):
+    def parts(*_):
+        layers = [torch.nn.Linear(FEATURES, FEATURES) for _ in range(2)]
+        return dict(zip(("generator", "critic"), layers)) if named else layers
+
+    return {"parts": parts, "names": number(["generator", "critic"]), "sample": lambda *_: tensor()}
 
 
 def leave(*_args):
@@ -418,7 +440,6 @@ class LabelledLengths(Pairs):
 
 HOROVOD, MPI = "needs Horovod, which is not built here", "needs MPI"
 FRAMEWORK = "a hook or a callback: what calls it, and with what, is not in the file"
-FSDP_CPU = "FSDP1 asks for an accelerator"
 DEEPSPEED_CPU = "needs a configuration of DeepSpeed that is not in the file"
 INSIDE = "a part of the module that the file wraps"
 
@@ -482,8 +503,11 @@ SITUATIONS = {
     "AR101/ok_tensor_rank_data_group.py": Situation(joined=megatron(2, 1)),
     "AR101/tensor_parallel_rank_own_group.py": Situation(joined=megatron(2, 1), given={"metrics": lambda *_: {"loss": tensor()}}),
     # ---- AR102
-    "AR102/networks_in_containers.py": cannot(FSDP_CPU),
-    "AR102/ok_networks_in_containers.py": cannot(FSDP_CPU),
+    "AR102/networks_in_containers.py": Situation(given=networks()),
+    "AR102/networks_in_containers.py::stored_by_name": Situation(given=networks(named=True)),
+    "AR102/ok_networks_in_containers.py": Situation(given=networks()),
+    "AR102/ok_networks_in_containers.py::stored_by_name": Situation(given=networks(named=True)),
+    "AR102/ok_plain_module_in_a_shared_helper.py": Situation(given={"policy": number(None)}),
     "AR102/ok_evaluates_between_steps.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 102,
                                                             "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
     "AR102/evaluates_behind_the_first_step.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 3,
@@ -515,17 +539,6 @@ SITUATIONS = {
     "AR102/wrapped_module_in_a_shared_helper.py": Situation(given={"policy": number(None)}),
     "AR102/forward_of_unknown_model.py": cannot("needs DGL"),
     "AR102/job_joined_by_one.py": Situation(),
-    "AR102/accelerate_save_state.py": cannot(FSDP_CPU),
-    "AR102/launched_with_it/train.py": cannot(FSDP_CPU),
-    "AR102/fsdp_forward_on_rank_zero.py": cannot(FSDP_CPU),
-    "AR102/fsdp_state_dict.py": cannot(FSDP_CPU),
-    "AR102/ok_fsdp_full_state_dict.py": cannot(FSDP_CPU),
-    "AR102/ok_plain_module_in_a_shared_helper.py": cannot(FSDP_CPU),
-    "AR102/ok_tensors_that_may_be_plain.py": cannot(FSDP_CPU),
-    "AR102/wrapped_module_in_a_shared_helper.py": cannot(FSDP_CPU),
-    "AR102/trainer_saves_under_fsdp.py": cannot(FSDP_CPU),
-    "AR102/ok_trainer.py": cannot(FSDP_CPU),
-    "AR107/gathered_under_fsdp.py": cannot(FSDP_CPU),
     "AR102/deepspeed_save_checkpoint.py": cannot(DEEPSPEED_CPU),
     "AR102/ok_deepspeed.py": cannot(DEEPSPEED_CPU),
     "AR102/save_state_before_the_job_is_left.py": cannot(DEEPSPEED_CPU),
@@ -571,6 +584,27 @@ SITUATIONS = {
     "AR103/root_sends_something_else.py": Situation(given={"evaluate": lambda *_: lambda: 0.95,
                                                            "stopper": lambda *_: lambda score: False}),
     # ---- AR104
+    "AR104/returned_by_a_handler.py": Situation(own_folder=True, prepare=written("checkpoint.pt", {"epoch": 5})),
+    "AR104/ok_returned_by_a_handler.py": Situation(prepare=everywhere("checkpoint.pt", {"epoch": 5})),
+    "AR104/some_boxes_of_a_model.py": Situation(given={
+        "policy": lambda *_: Boxes(), "loader": lambda *_: torch.utils.data.DataLoader(Lengths(), batch_size=1)}),
+    "AR104/ok_metrics_of_a_model.py": cannot("its model is not in the file"),
+    "AR104/removed_by_one_rank.py::restart": Situation(own_folder=True, prepare=everywhere("path")),
+    "AR104/removed_by_one_rank.py::fetch": Situation(own_folder=True, prepare=written("folder/name"), given=always(name="name")),
+    "AR104/ok_removed_before_all_meet.py::restart": Situation(prepare=everywhere("path")),
+    "AR104/ok_removed_before_all_meet.py::fetch": Situation(prepare=everywhere("folder/name"), given=always(name="name")),
+    "AR104/own_loss_beside_a_reduced_one.py::train": Situation(given={
+        "model": lambda *_: lambda x, y: {"loss": 100 * y.mean()}, "data": lambda *_: SomeLabels(64)}),
+    "AR104/ok_reduced_where_there_are_others.py::train": Situation(given={
+        "model": lambda *_: lambda x, y: {"loss": 100 * y.mean()}, "data": lambda *_: SomeLabels(64)}),
+    "AR104/own_loss_beside_a_reduced_one.py::work": cannot("what it runs is another entry"),
+    "AR104/ok_reduced_where_there_are_others.py::work": cannot("what it runs is another entry"),
+    "AR104/score_of_own_share.py": Situation(prepare=labelled_files),
+    "AR104/ok_score_of_samples_in_order.py": Situation(prepare=labelled_files),
+    "AR104/ok_score_of_whole_evaluation.py": Situation(prepare=labelled_files),
+    "AR104/ok_share_of_one.py": Situation(prepare=labelled_files),
+    "AR104/told_by_a_loop_that_is_left.py": Situation(
+        prepare=everywhere("train.pt", [torch.full((8,), float("nan") if n == 0 else 1.0) for n in range(16)])),
     "AR104/any_loss_is_not_a_number.py": Situation(given={"data": lambda *_: SpoiltSamples(64)}),
     "AR104/argument_that_a_call_passes.py": Situation(given={"loader": spoilt_on_first(2, 8)}),
     "AR104/ok_argument_that_no_call_passes.py": Situation(given={"loader": lambda *_: [torch.ones(2, 8)] * 3}),
@@ -648,7 +682,6 @@ SITUATIONS = {
     "AR104/ok_job_of_its_own.py": cannot("run by itself, it is a job of one"),
     "AR104/ok_presence_gathered.py": Situation(given={"model": lambda *_: Scalar(), "dataset": lambda *_: Tables(16)}),
     "AR104/ok_rank_zero_keeps_time.py": Situation(),
-    "AR104/ok_reduced_where_there_are_others.py": Situation(given={"net": lambda *_: Scalar()}),
     "AR104/ok_root_keeps_its_own.py": Situation(given={"evaluate": lambda *_: lambda: 0.95, "stopper": lambda *_: lambda score: False}),
     "AR104/ok_rank_zero_looks.py": Situation(prepare=everywhere("path")),
     "AR104/ok_job_of_one/train.py": cannot("run by itself, it is a job of one"),

@@ -20,7 +20,7 @@ import time
 import traceback
 
 REST = 1.5
-LIMIT = 60.0
+LIMIT = 180.0
 POLLING = 6.0
 # Below the ports that systems give to whoever asks for any.
 PORTS = (20000, 30000)
