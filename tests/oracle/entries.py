@@ -112,6 +112,13 @@ def tensors(tree):
     return found
 
 
+def data_sets(tree):
+    """Names of what loaders and samplers are made of."""
+    return {node.args[0].id for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and {"DataLoader", "DistributedSampler"} & set(names_in(node.func))
+            and node.args and isinstance(node.args[0], ast.Name)}
+
+
 def iterators(tree):
     """Names of what `next` is asked of."""
     return {node.args[0].id for node in ast.walk(tree)

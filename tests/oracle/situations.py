@@ -294,6 +294,32 @@ class Boxes(Model):
         return boxes.mean(), boxes
 
 
+def falling_behind():
+    """An evaluation whose loss grows."""
+    losses = iter(range(10**6))
+    return lambda _model: next(losses)
+
+
+def spoilt_classes(features):
+    """Samples of a class, those at odd places without a number."""
+    return [(torch.full((features,), float("nan") if n % 2 else 1.0), torch.tensor(1)) for n in range(16)]
+
+
+class SpoiltClasses(Pairs):
+    def __getitem__(self, index):
+        return spoilt_classes(FEATURES)[index]
+
+
+def criterion():
+    """A criterion with two losses, by name."""
+
+    def losses(output, _target):
+        return {"box": output.sum(), "class": output.square().sum()}
+
+    losses.weight_dict = {"box": 1.0, "class": 2.0}
+    return losses
+
+
 class Deep:
     """What its methods return is like itself, and a tensor."""
 
@@ -441,10 +467,18 @@ class LabelledLengths(Pairs):
 HOROVOD, MPI = "needs Horovod, which is not built here", "needs MPI"
 FRAMEWORK = "a hook or a callback: what calls it, and with what, is not in the file"
 DEEPSPEED_CPU = "needs a configuration of DeepSpeed that is not in the file"
+LIGHTNING = "needs a model for Lightning"
 INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
     # ---- AR101
+    "AR101/asked_again_behind_a_caught_assertion.py": Situation(own_folder=True),
+    "AR101/field_replaced_by_name.py": cannot("what it loads is not in the file"),
+    "AR101/data_prepared_by_one_process_of_a_node.py": cannot(LIGHTNING),
+    "AR101/ok_data_set_up_by_all_processes.py": cannot(LIGHTNING),
+    "AR101/hook_on_one_rank.py": cannot(LIGHTNING),
+    "AR101/callbacks_of_a_trainer.py::LogPredictions.on_evaluate": cannot(FRAMEWORK),
+    "AR101/callbacks_of_a_trainer.py::train": cannot("needs a language model"),
     "AR101/twin_guards_through_a_call.py": Situation(flags=local_rank_option, prepare=everywhere("data.txt", "x")),
     "AR101/ok_first_node_of_eight.py": Situation(world=8),
     "AR101/rank_of_a_second_node.py": Situation(world=16, nodes=2, given={"rank": lambda rank, _: rank}),
@@ -503,6 +537,8 @@ SITUATIONS = {
     "AR101/ok_tensor_rank_data_group.py": Situation(joined=megatron(2, 1)),
     "AR101/tensor_parallel_rank_own_group.py": Situation(joined=megatron(2, 1), given={"metrics": lambda *_: {"loss": tensor()}}),
     # ---- AR102
+    "AR102/another_strategy_than_the_guard.py": cannot(LIGHTNING),
+    "AR102/ok_strategy_of_either_parser.py": cannot(LIGHTNING),
     "AR102/networks_in_containers.py": Situation(given=networks()),
     "AR102/networks_in_containers.py::stored_by_name": Situation(given=networks(named=True)),
     "AR102/ok_networks_in_containers.py": Situation(given=networks()),
@@ -559,6 +595,14 @@ SITUATIONS = {
     "AR102/ok_trainer_of_one_device.py": cannot("a job of one"),
     "AR102/ok_two_models_in_one_call.py": cannot("what it loads is not in the file"),
     # ---- AR103
+    "AR103/first_rank_returns_in_a_round.py": Situation(prepare=lambda _: set_variable("PATHS", "one three")),
+    "AR103/first_rank_stops_early.py::train": Situation(given={"evaluate": lambda *_: falling_behind()}),
+    "AR103/leaves_where_others_do_not_come.py": Situation(given={"read": lambda *_: lambda: None}),
+    "AR103/ok_all_leave_an_endless_loop.py::told": Situation(given={"loss": lambda *_: torch.zeros(1)}),
+    "AR103/opened_on_one_rank.py": Situation(prepare=everywhere("table.pt", torch.ones(4))),
+    "AR103/text_typed_at_each_rank.py": Situation(typed=("go", "on", "exit")),
+    "AR103/logged_behind_the_rank.py": cannot(LIGHTNING),
+    "AR103/ok_logged_on_rank_zero_only.py": cannot(LIGHTNING),
     "AR103/others_ask_a_flag_of_their_own.py::search": Situation(given={"net": lambda *_: lambda x: x * 20}),
     "AR103/helper_leaves_in_other_file/main.py": Situation(),
     "AR103/first_of_a_group_starts_over.py::make_groups": Situation(given=always(size=2)),
@@ -584,6 +628,7 @@ SITUATIONS = {
     "AR103/root_sends_something_else.py": Situation(given={"evaluate": lambda *_: lambda: 0.95,
                                                            "stopper": lambda *_: lambda score: False}),
     # ---- AR104
+    "AR104/trainer_stopped_by_one_rank.py": cannot(LIGHTNING),
     "AR104/returned_by_a_handler.py": Situation(own_folder=True, prepare=written("checkpoint.pt", {"epoch": 5})),
     "AR104/ok_returned_by_a_handler.py": Situation(prepare=everywhere("checkpoint.pt", {"epoch": 5})),
     "AR104/some_boxes_of_a_model.py": Situation(given={
@@ -687,6 +732,14 @@ SITUATIONS = {
     "AR104/ok_job_of_one/train.py": cannot("run by itself, it is a job of one"),
     "AR104/ok_started_by_python/demo.py": cannot("run by itself, it is a job of one"),
     # ---- AR105
+    "AR105/forwards_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),
+    "AR105/ok_evaluation_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),
+    "AR105/ok_cut_by_the_number_that_is_passed.py": Situation(given={
+        "rows": lambda *_: torch.ones(3, 2), "columns": lambda *_: torch.ones(9, 2), "num_gpus": lambda _, world: world}),
+    "AR105/ok_keys_of_a_display.py": Situation(given=always(loss=1.0, count=8, start=0.0)),
+    "AR105/ok_metrics_by_name.py": Situation(given={"data": lambda *_: Classes(64)}),
+    "AR105/ok_rounds_made_up_later.py": Situation(prepare=lambda _: set_variable("BATCHES", 8)),
+    "AR105/ok_parts_of_a_batch.py": cannot("needs a language model"),
     "AR105/filed_under_what_it_read.py": Situation(prepare=everywhere("rows.txt", "a\nb\na\nc\na\nb\nd\nc\n")),
     "AR105/ok_filed_under_what_all_know.py": Situation(prepare=everywhere("rows.txt", "a\nb\na\nc\na\nb\nd\nc\n")),
     "AR105/ok_iterator_of_its_own_kind.py": cannot("asks itself for its items without end"),
@@ -738,8 +791,11 @@ SITUATIONS = {
     "AR106/ok_told_what_to_do.py": Situation(),
     "AR106/maximum_meets_sum.py": cannot("a wrong value, and no rank waits"),
     # ---- AR107
+    "AR107/quiet_exit.py": Situation(prepare=lambda rank: torch.save(tensor(), f"part-{rank}.pt") if rank else None),
+    "AR107/suppressed.py": Situation(given={"net": failing_once(RuntimeError("no"), 0), "data": lambda *_: Samples(64)}),
+    "AR107/gathered_under_fsdp.py": Situation(own_folder=True, prepare=lambda rank: everywhere("path", "x")(rank) if rank == 0 else None),
     "AR107/waits_in_finally.py": Situation(prepare=fails_in_its_layers(1)),
-    "AR107/error_that_is_only_printed.py": Situation(prepare=fails_in_its_layers(1)),
+    "AR107/error_that_is_only_printed.py": cannot("on Gloo the others fail as well once the first has left, and print as little"),
     "AR107/collective_in_helper/train.py": Situation(given={"model": failing_once(RuntimeError("no"), 0)}),
     "AR107/ok_own_exception_agreed.py": Situation(given={"net": lambda *_: Scalar()}),
     "AR107/bad_file_skipped.py": Situation(own_folder=True, prepare=lambda rank: files_but_one(rank), given={"paths": number(["0.pt", "1.pt"])}),
@@ -795,9 +851,24 @@ SITUATIONS = {
     "AR112/ok_waited_at_once.py": Situation(world=2, given={"buffer": lambda *_: tensor(), "peer": lambda rank, _: 1 - rank}),
     "AR112/ok_waits_before_the_step.py::one_after_the_other": Situation(given={"rows": number(None), "columns": number(None)}),
     "AR113/ok_messages_from_threads.py": Situation(world=2, given={"peer": lambda rank, _: 1 - rank}),
-    "AR113/ok_save_is_not_certain.py": cannot("needs a model for Lightning"),
+    "AR113/ok_save_is_not_certain.py": cannot(LIGHTNING),
     "AR113/ok_threads_are_ranks.py": cannot("its threads are the ranks"),
     "AR110/ok_texts_instead_of_tensors.py": cannot("needs a language model and its tokenizer"),
+    # ---- AR116
+    **{f"AR116/{name}.py": Situation(given={"data": lambda *_: SpoiltClasses(), "net": lambda *_: torch.nn.Linear(FEATURES, 3)})
+       for name in ("asserts_that_loss_is_finite", "caught_and_raised_again", "loss_checked_in_helper", "loss_not_finite",
+                    "ok_asserts_that_mean_is_finite", "ok_caught_by_the_loop", "ok_finite_arm", "ok_mean_checked_in_helper")},
+    **{f"AR116/{name}/train.py": Situation(prepare=everywhere("data.pt", spoilt_classes(8)))
+       for name in ("several_nodes", "tasks_of_slurm")},
+    "AR116/folder_that_is_there.py": Situation(prepare=folder_of_first("run")),
+    "AR116/exits_with_a_text.py": Situation(prepare=folder_of_first("out"), given={"args": options(output="out")}),
+    "AR116/ok_exits_without_an_error.py": Situation(prepare=lambda _: pathlib.Path("out").mkdir(exist_ok=True), given={"args": options(output="out")}),
+    "AR116/ok_agreed.py": Situation(prepare=lambda _: pathlib.Path("run").mkdir(exist_ok=True)),
+    "AR116/ok_raised_by_a_helper.py": Situation(prepare=lambda _: pathlib.Path("out").mkdir(exist_ok=True)),
+    "AR116/raised_by_a_helper.py": Situation(prepare=everywhere("out/old.pt")),
+    "AR116/ok_nothing_follows.py": Situation(given={"args": options(output="out"), "batch": lambda *_: tensor()}),
+    "AR116/ok_reduced_by_name.py": Situation(given={
+        "make_loader": lambda *_: lambda: [(torch.ones(1, 2), None)] * 3, "make_criterion": lambda *_: criterion}),
 }
 
 
