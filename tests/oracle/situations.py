@@ -320,6 +320,14 @@ def criterion():
     return losses
 
 
+class Layers(Model):
+    """Boxes, and those of the layers before the last."""
+
+    def forward(self, *args, **kwargs):
+        boxes = super().forward(*args, **kwargs)
+        return {"boxes": boxes, "aux_outputs": [{"boxes": boxes}, {"boxes": boxes}]}
+
+
 class Deep:
     """What its methods return is like itself, and a tensor."""
 
@@ -811,6 +819,8 @@ SITUATIONS = {
     "AR107/ok_the_operation_itself_fails.py": cannot("what the reader reads is not in the file"),
     "AR107/ok_test_is_skipped.py": Situation(),
     # ---- AR108
+    "AR108/neighbours_of_each_rank.py": Situation(after=use_group),
+    "AR108/ok_looked_up_by_members.py": Situation(call=lambda names, _: names["reduce_in_half"](names["Groups"](), tensor())),
     "AR108/ok_every_rank_creates_every_group.py": Situation(given=always(all_ranks=[[0, 1], [2, 3]])),
     "AR108/ok_local_synchronization.py": Situation(given=always(ranks=[0, 1])),
     "AR108/ok_group_made_once.py": Situation(call=lambda names, _: (names["prepare"](), names["reduce"](tensor()))),
@@ -822,7 +832,7 @@ SITUATIONS = {
     "AR108/early_return_of_non_members.py": Situation(after=next_group),
     "AR108/members_only.py": Situation(given=always(all_ranks=[[0, 1], [2, 3]]), after=use_group),
     "AR108/one_line_from_many_callers.py": Situation(after=use_group),
-    "AR108/one_line_from_many_callers.py::with_the_next": cannot("it is told at another caller"),
+    "AR108/one_line_from_many_callers.py::with_the_one_before": cannot("it is told at another caller"),
     "AR108/members_are_others_on_each_rank.py": Situation(given=always(size=2), after=use_group),
     # ---- AR109
     "AR109/first_of_my_group.py": Situation(joined=megatron(2, 1), given={"batch": lambda *_: tensor()}),
@@ -831,7 +841,15 @@ SITUATIONS = {
     "AR109/ok_inner_function_of_members.py": Situation(given={"optimizer": lambda *_: Anything(), "members": number([0, 1])}),
     "AR109/inner_function_of_all.py": Situation(given={"batches": lambda *_: tensor()}),
     # ---- AR110
-    "AR110/ok_numbers_combined.py": Situation(given={"dataset": lambda *_: Classes(), "table": lambda *_: torch.arange(8.0)}),
+    "AR110/kept_and_joined.py": Situation(prepare=everywhere("data.pt", [(torch.ones(8), torch.tensor(int(n < 9))) for n in range(16)])),
+    "AR110/losses_over_a_threshold.py": Situation(given={
+        "build": lambda *_: Model, "dataset": lambda *_: Lengths(16), "target": number(0)}),
+    "AR110/ok_losses_of_decoder_layers.py": Situation(given={"build": lambda *_: Layers}),
+    "AR110/masks_combined.py": Situation(given={"dataset": lambda *_: [(torch.ones(FEATURES), torch.tensor(3 * (n % 2))) for n in range(64)]}),
+    "AR110/ok_key_of_model_outputs.py": cannot("what its model gives is not in the file"),
+    "AR110/ok_all_are_joined.py": Situation(prepare=everywhere("data.pt", [(torch.ones(8), torch.tensor(int(n < 9))) for n in range(16)])),
+    "AR110/ok_numbers_combined.py": Situation(given={
+        "dataset": lambda *_: [(torch.tensor(1.0), torch.tensor(n % 4)) for n in range(32)], "table": lambda *_: torch.arange(8.0)}),
     "AR110/distinct_labels.py": Situation(given={"dataset": lambda *_: DifferentLabels()}),
     "AR110/positions_found.py": Situation(given={"dataset": lambda *_: Lengths()}),
     "AR110/selected_by_mask.py": Situation(given={"dataset": lambda *_: LabelledLengths()}),
@@ -845,6 +863,8 @@ SITUATIONS = {
     "AR110/ok_sizes_exchanged.py": Situation(given={"hits": lambda rank, _: torch.ones(rank + 1)}),
     "AR110/ok_counts_instead.py": Situation(given={"dataset": lambda *_: Classes()}),
     # ---- AR111
+    "AR111/ok_partners_in_a_job_of_sixteen.py": Situation(world=16),
+    "AR111/ok_types_of_a_pair.py": Situation(given=always(dtype=torch.float32)),
     "AR111/chain_of_local_ranks_of_two_nodes.py": Situation(nodes=2),
     # ---- AR112
     "AR112/ok_handle_handed_on.py::Overlap.finish": Situation(call=lambda names, _: started_and_finished(names["Overlap"]())),
@@ -854,6 +874,9 @@ SITUATIONS = {
     "AR113/ok_save_is_not_certain.py": cannot(LIGHTNING),
     "AR113/ok_threads_are_ranks.py": cannot("its threads are the ranks"),
     "AR110/ok_texts_instead_of_tensors.py": cannot("needs a language model and its tokenizer"),
+    # ---- AR117
+    "AR117/ok_parts_of_a_batch.py": Situation(given={
+        "data": lambda *_: [{"image": torch.ones(FEATURES), "source": "web"}] * 8, "counts": lambda *_: {"web": 0}}),
     # ---- AR116
     **{f"AR116/{name}.py": Situation(given={"data": lambda *_: SpoiltClasses(), "net": lambda *_: torch.nn.Linear(FEATURES, 3)})
        for name in ("asserts_that_loss_is_finite", "caught_and_raised_again", "loss_checked_in_helper", "loss_not_finite",
