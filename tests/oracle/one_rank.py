@@ -16,7 +16,6 @@ import watch
 def main():
     path, name, variant, place, events, *rank = sys.argv[1:]
     path = pathlib.Path(path)
-    run_fixtures.preload([path])
     on_cpu.install()
     entry = next(entry for entry in entries.entries(path) if entry.name == name)
     given = situations.situation(run_fixtures.fixture_of(path), name)

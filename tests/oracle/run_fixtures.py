@@ -19,6 +19,7 @@ import os
 import pathlib
 import random
 import sys
+import types
 import warnings
 from concurrent import futures
 
@@ -192,8 +193,12 @@ class Run:
             stand_ins.FEATURES = entries.width(self.tree) or stand_ins.FEATURES
         typed = list(self.given.typed)
         builtins.input = lambda *_: typed.pop(0) if typed else situations.leave()
-        names = {"__name__": "__main__" if self.entry.name == entries.SCRIPT else "fixture", "__file__": self.path}
-        names |= {name: self.value(name, rank, world) for name in undefined(self.tree)}
+        module = types.ModuleType("__main__" if self.entry.name == entries.SCRIPT else "fixture")
+        # What is sent as an object is looked up in its module.
+        sys.modules[module.__name__] = module
+        names = module.__dict__
+        names["__file__"] = self.path
+        names.update({name: self.value(name, rank, world) for name in undefined(self.tree)})
         sys.argv = [self.path, *(self.given.flags(rank) if self.given.flags else ())]
         sys.path.insert(0, os.path.dirname(self.path))
         say_warnings(say)
@@ -207,6 +212,9 @@ class Run:
 def is_of_communication(text):
     """Whether the innermost frame of a traceback is one of a library that communicates."""
     frames = [line for line in text.splitlines() if line.lstrip().startswith("File ")]
+    if "\nTypeError: " in text:
+        # It was handed a stand-in of another kind.
+        return False
     if "mpi4py.MPI.Exception" in text:
         return True
     return bool(frames) and any(part in frames[-1] for part in ("torch/distributed/", "deepspeed/comm", "torch/nn/parallel"))

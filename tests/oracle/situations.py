@@ -5,6 +5,7 @@ Keys are paths below fixtures/, with `::function` where one entry of a file need
 
 import dataclasses
 import pathlib
+import types
 
 import torch
 import torch.distributed as dist
@@ -472,10 +473,11 @@ class LabelledLengths(Pairs):
         return torch.ones(FEATURES) * (1 - index % 2), torch.ones(FEATURES)
 
 
-HOROVOD, MPI = "needs Horovod, which is not built here", "needs MPI"
+HOROVOD = "needs Horovod, which is not built here"
 FRAMEWORK = "a hook or a callback: what calls it, and with what, is not in the file"
 DEEPSPEED_CPU = "needs a configuration of DeepSpeed that is not in the file"
 LIGHTNING = "needs a model for Lightning"
+LAUNCHED = "runs under what `accelerate launch` is told"
 INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
@@ -503,8 +505,6 @@ SITUATIONS = {
     "AR101/horovod_allreduce.py": cannot(HOROVOD),
     "AR101/ok_horovod.py": cannot(HOROVOD),
     "AR103/horovod_early_return.py": cannot(HOROVOD),
-    "AR101/mpi_bcast.py": cannot(MPI),
-    "AR101/ok_mpi_bcast.py": cannot(MPI),
     "AR101/annotated_as_text.py": Situation(call=lambda names, _: names["last"](names["Keeper"]())),
     "AR101/annotated_as_text.py::Trainer.finish": cannot("the field that it reads is never set"),
     "AR101/annotated_as_text.py::Trainer.each": Situation(call=lambda names, _: names["Trainer"]([names["Keeper"]()]).each()),
@@ -545,6 +545,14 @@ SITUATIONS = {
     "AR101/ok_tensor_rank_data_group.py": Situation(joined=megatron(2, 1)),
     "AR101/tensor_parallel_rank_own_group.py": Situation(joined=megatron(2, 1), given={"metrics": lambda *_: {"loss": tensor()}}),
     # ---- AR102
+    "AR102/accelerate_save_state.py": cannot(LAUNCHED),
+    "AR102/launched_with_it/train.py": cannot(LAUNCHED),
+    "AR102/trainer_saves_under_fsdp.py": cannot(LAUNCHED),
+    "AR102/ok_trainer.py": cannot(LAUNCHED),
+    "AR102/configuration_of_any_script/train.py": cannot("needs a language model"),
+    "AR102/library_behind_super.py": cannot("needs a language model"),
+    "AR102/engine_of_a_starred_target.py": cannot(DEEPSPEED_CPU),
+    "AR102/megatron_optimizer_step_on_rank_zero.py": Situation(joined=megatron(1, 1)),
     "AR102/another_strategy_than_the_guard.py": cannot(LIGHTNING),
     "AR102/ok_strategy_of_either_parser.py": cannot(LIGHTNING),
     "AR102/networks_in_containers.py": Situation(given=networks()),
@@ -603,6 +611,7 @@ SITUATIONS = {
     "AR102/ok_trainer_of_one_device.py": cannot("a job of one"),
     "AR102/ok_two_models_in_one_call.py": cannot("what it loads is not in the file"),
     # ---- AR103
+    "AR103/ok_text_typed_at_rank_zero.py": Situation(typed=("exit",)),
     "AR103/first_rank_returns_in_a_round.py": Situation(prepare=lambda _: set_variable("PATHS", "one three")),
     "AR103/first_rank_stops_early.py::train": Situation(given={"evaluate": lambda *_: falling_behind()}),
     "AR103/leaves_where_others_do_not_come.py": Situation(given={"read": lambda *_: lambda: None}),
@@ -740,6 +749,8 @@ SITUATIONS = {
     "AR104/ok_job_of_one/train.py": cannot("run by itself, it is a job of one"),
     "AR104/ok_started_by_python/demo.py": cannot("run by itself, it is a job of one"),
     # ---- AR105
+    "AR105/ok_place_in_another_group.py": Situation(joined=megatron(1, 2), given={
+        "pipelines": number([[0, 1], [2, 3]]), "step": lambda *_: tensor, "micro_batches": number(2)}),
     "AR105/forwards_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),
     "AR105/ok_evaluation_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),
     "AR105/ok_cut_by_the_number_that_is_passed.py": Situation(given={
@@ -780,6 +791,9 @@ SITUATIONS = {
     "AR105/ok_reduced_after_the_loop.py": Situation(given={"paths": lambda *_: ["a", "b", "c", "d", "e"]}),
     "AR105/ok_smallest_count.py": Situation(given={"items": lambda *_: [tensor()] * 5}),
     # ---- AR106
+    "AR106/ok_root_is_a_parameter.py": Situation(given={"rank": number(0)}),
+    "AR106/ok_owner_names_itself.py::Job.share_loss": Situation(given={
+        "owner": lambda rank, _: types.SimpleNamespace(is_here=lambda: rank == 1, rank=lambda: 1)}),
     "AR106/first_rank_goes_last_once_more.py": Situation(flags=local_rank_option),
     "AR106/wait_by_node_written_twice.py": Situation(nodes=2),
     "AR106/names_of_a_set.py": Situation(own_python=True, given={"totals": lambda *_: {"loss": torch.ones(1), "accuracy": torch.ones(3, 7)}}),
