@@ -137,6 +137,7 @@ def width(tree):
 def imported_files(path, tree):
     """The files beside it that it imports."""
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+    names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     return [path.with_name(f"{name}.py") for name in sorted(names) if path.with_name(f"{name}.py").is_file()]
 
 

@@ -329,6 +329,12 @@ class Layers(Model):
         return {"boxes": boxes, "aux_outputs": [{"boxes": boxes}, {"boxes": boxes}]}
 
 
+def saved_last(names):
+    phase = names["Phase"]()
+    phase.last()
+    names["checkpoint"](phase)
+
+
 class Deep:
     """What its methods return is like itself, and a tensor."""
 
@@ -482,6 +488,14 @@ INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
     # ---- AR101
+    "AR101/first_node_of_eight.py": Situation(world=16, nodes=2),
+    "AR101/all_but_the_last_of_the_mesh.py": Situation(world=8),
+    "AR101/flag_of_three_values.py": Situation(call=lambda names, _: saved_last(names)),
+    "AR101/flag_is_seen_by_a_method_in_between.py": Situation(given=always(patience=0)),
+    "AR101/behind_a_setting_of_a_library.py": cannot("its flags are defined elsewhere"),
+    "AR101/filled_in_each_forward.py": Situation(given={
+        "x": lambda *_: torch.ones(4, FEATURES), "held_out": lambda *_: torch.ones(4, FEATURES),
+        "batches": lambda *_: [torch.ones(4, FEATURES)] * 2}),
     "AR101/asked_again_behind_a_caught_assertion.py": Situation(own_folder=True),
     "AR101/field_replaced_by_name.py": cannot("what it loads is not in the file"),
     "AR101/data_prepared_by_one_process_of_a_node.py": cannot(LIGHTNING),
@@ -562,6 +576,8 @@ SITUATIONS = {
     "AR102/ok_plain_module_in_a_shared_helper.py": Situation(given={"policy": number(None)}),
     "AR102/ok_evaluates_between_steps.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 102,
                                                             "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
+    "AR102/evaluates_behind_the_first_step.py::behind_later_steps": Situation(given={
+        "loader": lambda *_: [torch.rand(2, 4)] * 102, "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
     "AR102/evaluates_behind_the_first_step.py": Situation(given={"loader": lambda *_: [torch.rand(2, 4)] * 3,
                                                                  "held_out": lambda *_: [torch.rand(2, 4)] * 2}),
     "AR102/evaluates_after_the_last_step.py": Situation(given={"held_out": lambda *_: [torch.rand(2, 4)] * 2}),
@@ -617,6 +633,7 @@ SITUATIONS = {
     "AR103/leaves_where_others_do_not_come.py": Situation(given={"read": lambda *_: lambda: None}),
     "AR103/ok_all_leave_an_endless_loop.py::told": Situation(given={"loss": lambda *_: torch.zeros(1)}),
     "AR103/opened_on_one_rank.py": Situation(prepare=everywhere("table.pt", torch.ones(4))),
+    "AR103/seen_on_ranks/train.py": Situation(prepare=folder_of_first("out")),
     "AR103/text_typed_at_each_rank.py": Situation(typed=("go", "on", "exit")),
     "AR103/logged_behind_the_rank.py": cannot(LIGHTNING),
     "AR103/ok_logged_on_rank_zero_only.py": cannot(LIGHTNING),
