@@ -92,9 +92,9 @@ MPI_File_close(&file);
   that cannot be told, as of a model of an unknown library, the finding is *possible*.
 * The forward makes no gradients, and the loop around it trains: DDP sends buffers only in the first forward
   after one that was made to train, so what rank 0 sends while it evaluates is what the others wait for in
-  their next step. The finding is *possible*: another operation may come in between, or no step follow. It
-  is not where the forward comes right behind the first step, as in `if step % 100 == 0 and rank == 0:`: in
-  their second step the others first agree on the order of DDP's buckets, which rank 0 does after it.
+  their next step. The finding is *possible*: another operation may come in between, or no step follow. Right
+  behind the first step, as in `if step % 100 == 0 and rank == 0:`, it is *likely*: in their second step the
+  others agree on the order of DDP's buckets before they receive anything.
 * All ranks reach the call after all, as in AR101.
 * The condition asks for the strategy as well, and admits all ranks where the strategy shards: `if
   is_main_process or distributed_type == DistributedType.DEEPSPEED`.

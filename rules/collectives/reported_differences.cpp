@@ -88,7 +88,8 @@ bool AgreesOnBuckets(const Context& context, const traces::OpPlace& forward) {
 // first of these sends them and the next one to train does not (require_forward_param_sync in torch/nn/parallel/distributed.py): what
 // one rank sends while it evaluates is what the others wait for in their next step. Right behind the first step they wait for the order
 // of the buckets before that.
-bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
+bool IsMadeUpFor(const Context& context, const traces::Difference& difference) {
+  const traces::OpPlace& forward = difference.culprit;
   if (KindOf(context, forward) != kBufferBroadcast) return false;
   const std::vector<objects::Site> ways = context.index.WaysTo({forward.function, forward.expr});
   const bool is_between_steps = IsWithoutGradients(context, ways) && std::ranges::any_of(ways, [&](const objects::Site& site) {
@@ -96,7 +97,9 @@ bool IsMadeUpFor(const Context& context, const traces::OpPlace& forward) {
     return std::ranges::any_of(context.index.LoopsAround(site), [&](ir::StmtId loop) { return context.training.Trains(module, loop); });
   });
   if (!is_between_steps) return false;
-  const bool is_too_early = std::ranges::any_of(ways, [&](const objects::Site& site) { return IsBehindFirstStep(context, site); });
+  const bool is_too_early = std::ranges::any_of(ways, [&](const objects::Site& site) {
+    return site.function == difference.condition_function && IsBehindFirstStep(context, site);
+  });
   return !is_too_early || !AgreesOnBuckets(context, forward);
 }
 
@@ -254,7 +257,7 @@ ReportedDifferences ReportedDifferencesOf(const Context& context) {
     if (IsOfOneRank(context, difference) || context.launch.NeverMakesGroup(context.program.funcs[difference.function].module)) continue;
     const StrategyUse use = UseOfStrategies(context, difference);
     if (use == StrategyUse::RuledOut || DoesNotMatter(context, difference)) continue;
-    if (IsMadeUpFor(context, difference.culprit)) reported.made_up_for.insert(&difference);
+    if (IsMadeUpFor(context, difference)) reported.made_up_for.insert(&difference);
     if (callbacks.MayHold(difference)) reported.beside_callbacks.insert(&difference);
     if (use == StrategyUse::Unseen) reported.of_unseen_strategies.insert(&difference);
     const std::optional<objects::Site> look = MayBeFileTest(difference.kind) ? file_tests.Of(difference) : std::nullopt;
