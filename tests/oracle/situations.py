@@ -488,6 +488,10 @@ INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
     # ---- AR101
+    "AR101/object_of_a_table.py::run": Situation(call=lambda names, _: names["run"]({"last": names["Checkpointer"]()})),
+    "AR101/object_of_a_table.py::finish": Situation(call=lambda names, _: names["finish"](names["Waits"]())),
+    "AR101/ok_functions_that_open_and_close.py::begin": Situation(call=lambda names, _: (names["begin"](), names["end"]())),
+    "AR101/ok_functions_that_open_and_close.py::end": cannot("the second half of another entry"),
     "AR101/first_node_of_eight.py": Situation(world=16, nodes=2),
     "AR101/all_but_the_last_of_the_mesh.py": Situation(world=8),
     "AR101/flag_of_three_values.py": Situation(call=lambda names, _: saved_last(names)),

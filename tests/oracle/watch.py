@@ -21,7 +21,8 @@ import traceback
 
 REST = 1.5
 LIMIT = 180.0
-POLLING = 6.0
+# Ranks that poll are given so many times as long.
+POLLING = 10
 # Below the ports that systems give to whoever asks for any.
 PORTS = (20000, 30000)
 
@@ -139,7 +140,7 @@ def listen(reading, outcomes, rest, polls):
                     outcomes[rank].notes.append([what, *note])
         elif len(started) < len(outcomes):
             continue
-        elif time.monotonic() - last >= POLLING if polls else at_rest(list(started.values()), last, seen, rest):
+        elif time.monotonic() - last >= POLLING * rest if polls else at_rest(list(started.values()), last, seen, rest):
             break
     return started
 
