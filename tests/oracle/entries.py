@@ -83,7 +83,7 @@ def runs_something(tree):
     """Whether the file does more than define, when it is run."""
     quiet = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Try)
     calls = [node for node in tree.body if not isinstance(node, quiet) for inner in ast.walk(node) if isinstance(inner, ast.Call)]
-    return any(isinstance(node, (ast.Expr, ast.If)) for node in calls)
+    return any(isinstance(node, (ast.Expr, ast.If, ast.For, ast.While, ast.With)) for node in calls)
 
 
 def is_for_scripts(node):
@@ -141,12 +141,24 @@ def imported_files(path, tree):
     return [path.with_name(f"{name}.py") for name in sorted(names) if path.with_name(f"{name}.py").is_file()]
 
 
+def expected_by(path, names):
+    """The findings of a file that one who imports it reaches, by the names that it uses."""
+    source = path.read_text(encoding="utf-8")
+    found = functions(ast.parse(source))
+    start = {name for name in found if name.rpartition(".")[2] in names or name.partition(".")[0] in names}
+    untouched = [found[name] for name in found.keys() - reached(start, uses(found))]
+    return {(str(path), line): codes for line, codes in expectations(source).items()
+            if not any(node.lineno <= line <= node.end_lineno for node in untouched)}
+
+
 def entries(path):
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     found, wrong = functions(tree), expectations(source)
-    elsewhere = {(str(other), line): codes for other in imported_files(path, tree)
-                 for line, codes in expectations(other.read_text(encoding="utf-8")).items()}
+    used = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names} | set(names_in(tree))
+    elsewhere = {}
+    for other in imported_files(path, tree):
+        elsewhere |= expected_by(other, used)
     called = uses(found)
     top = [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 
