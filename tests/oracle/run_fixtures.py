@@ -215,7 +215,7 @@ def is_of_communication(text):
     if "\nTypeError: " in text:
         # It was handed a stand-in of another kind.
         return False
-    if "mpi4py.MPI.Exception" in text:
+    if "mpi4py.MPI.Exception" in text or "/gloo/transport/" in text:
         return True
     return bool(frames) and any(part in frames[-1] for part in ("torch/distributed/", "deepspeed/comm", "torch/nn/parallel"))
 
