@@ -493,6 +493,13 @@ INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
     # ---- AR101
+    "AR101/ok_override_that_replaces_its_caller.py": Situation(
+        call=lambda names, _: names["main"](settings(kind="video"), [1], {"video": names["VideoModel"]})),
+    "AR101/ok_halves_in_two_functions.py": Situation(prepare=everywhere("data.txt", "x")),
+    "AR101/ok_ranks_as_keys.py": Situation(prepare=everywhere("names.txt", "x")),
+    "AR101/ok_first_rank_raises_in_a_round.py": Situation(prepare=lambda _: set_variable("PATHS", "one two")),
+    "AR101/ok_place_within_the_mesh.py": Situation(world=8),
+    "AR101/ok_setting_of_a_library.py": cannot("its flags are defined elsewhere"),
     "AR101/ok_program_that_no_command_starts/main_old.py": cannot("no command starts it on several ranks"),
     "AR101/ok_sets_lists_and_texts_of_ranks.py": Situation(world=2),
     "AR101/ok_sizes_before_a_loop.py": Situation(given={"tokens": lambda *_: torch.ones(3), "most": number(2)}),
@@ -790,6 +797,7 @@ SITUATIONS = {
     "AR104/ok_job_of_one/train.py": cannot("run by itself, it is a job of one"),
     "AR104/ok_started_by_python/demo.py": cannot("run by itself, it is a job of one"),
     # ---- AR105
+    "AR105/ok_shares_of_equal_length.py::filled_up": Situation(given={"indices": lambda *_: list(range(9))}),
     "AR105/ok_place_in_another_group.py": Situation(joined=megatron(1, 2), given={
         "pipelines": number([[0, 1], [2, 3]]), "step": lambda *_: tensor, "micro_batches": number(2)}),
     "AR105/forwards_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),

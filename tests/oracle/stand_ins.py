@@ -161,6 +161,8 @@ def argument(name, rank, world, kind, variant=""):
         return NUMBERS[name]
     if name in PATHS or name.endswith(("_path", "_dir", "_folder")):
         return name
+    if name == "group" or name.endswith("_group"):
+        return None
     if name == "device":
         return torch.device("cpu")
     if name == "paths":
