@@ -493,6 +493,7 @@ INSIDE = "a part of the module that the file wraps"
 
 SITUATIONS = {
     # ---- AR101
+    "AR101/ok_told_before_the_loop_is_left.py": Situation(given={"server": lambda *_: types.SimpleNamespace(state=lambda: "done")}),
     "AR101/ok_override_that_replaces_its_caller.py": Situation(
         call=lambda names, _: names["main"](settings(kind="video"), [1], {"video": names["VideoModel"]})),
     "AR101/ok_halves_in_two_functions.py": Situation(prepare=everywhere("data.txt", "x")),
@@ -798,8 +799,8 @@ SITUATIONS = {
     "AR104/ok_started_by_python/demo.py": cannot("run by itself, it is a job of one"),
     # ---- AR105
     "AR105/ok_shares_of_equal_length.py::filled_up": Situation(given={"indices": lambda *_: list(range(9))}),
-    "AR105/ok_place_in_another_group.py": Situation(joined=megatron(1, 2), given={
-        "pipelines": number([[0, 1], [2, 3]]), "step": lambda *_: tensor, "micro_batches": number(2)}),
+    "AR105/ok_place_in_another_group.py": Situation(
+        joined=megatron(1, 2), call=lambda names, _: (names["set_up"]([[0, 2], [1, 3]]), names["warm_up"](tensor, 2))),
     "AR105/forwards_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),
     "AR105/ok_evaluation_of_uneven_shares.py": Situation(prepare=everywhere("items.pt", [torch.ones(4, 2)] * 9)),
     "AR105/ok_cut_by_the_number_that_is_passed.py": Situation(given={
