@@ -55,8 +55,36 @@ std::optional<Version> TorchIn(std::string_view text) {
   return version && version->major < kFirstYear ? version : std::nullopt;
 }
 
-// What follows the name of the package: `==1.7.1`, ` >= 1.8, < 1.10`, `:1.7.1-cuda11.0` of an image.
-std::optional<Version> Newest(std::string_view rest, bool is_image) {
+// `$(TORCH_VERSION)`, `${TORCH_VERSION}` or `$TORCH_VERSION` at the beginning of a text; empty: it begins otherwise.
+std::string_view VariableAt(std::string_view text) {
+  if (!text.starts_with('$')) return {};
+  text.remove_prefix(1);
+  if (text.starts_with('(') || text.starts_with('{')) text.remove_prefix(1);
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return text.substr(0, static_cast<size_t>(std::ranges::find_if_not(text, is_part) - text.begin()));
+}
+
+// What a file gives a variable, the first time: `NAME := 1.8.1`, `NAME=1.8`, `ARG NAME="1.8"`.
+std::optional<Version> ValueIn(std::string_view file, std::string_view variable) {
+  for (size_t at = file.find(variable); !variable.empty() && at != std::string_view::npos; at = file.find(variable, at + 1)) {
+    if (at > 0 && file[at - 1] != '\n' && file[at - 1] != ' ') continue;
+    std::string_view rest = file.substr(at + variable.size());
+    SkipBlanks(rest);
+    if (rest.starts_with(':') || rest.starts_with('?')) rest.remove_prefix(1);
+    if (!rest.starts_with('=')) continue;
+    rest.remove_prefix(1);
+    SkipBlanks(rest);
+    if (rest.starts_with('"') || rest.starts_with('\'')) rest.remove_prefix(1);
+    if (const std::optional<Version> version = TorchIn(rest)) return version;
+  }
+  return std::nullopt;
+}
+
+// What follows the name of the package in a file: `==1.7.1`, ` >= 1.8, < 1.10`, `:1.7.1-cuda11.0` of an image, `==$(TORCH_VERSION)`.
+std::optional<Version> Newest(std::string_view rest, bool is_image, std::string_view file) {
+  const std::string_view variable = VariableAt(rest.substr(std::min(rest.find_first_not_of("=: "), rest.size())));
+  // Of a variable that nothing in the file sets nothing is known.
+  if (!variable.empty()) return ValueIn(file, variable);
   if (is_image) return rest.starts_with(":") ? TorchIn(rest.substr(1)) : std::nullopt;
   std::string_view start = rest;
   SkipBlanks(start);
@@ -129,11 +157,13 @@ std::optional<Version> NewestInProse(std::string_view rest) {
   return is_open ? kAny : *version;
 }
 
-// Pages about a project often have a folder of their own, and so has what its environment is made by.
-bool IsAside(std::string_view part, bool is_document) {
+// Pages about a project often have a folder of their own, and so has what its environment is made by, or what installs it.
+bool IsAside(std::string_view part, std::string_view path) {
   constexpr std::array<std::string_view, 2> kOfDocuments = {"docs", "doc"};
+  constexpr std::array<std::string_view, 4> kOfInstalling = {"tools", "scripts", "install", "setup"};
   constexpr std::array<std::string_view, 7> kOfEnvironments = {"docker", "dockers", "conda", "env", "envs", "environment", "environments"};
-  return std::ranges::count(kOfEnvironments, part) > 0 || (is_document && std::ranges::count(kOfDocuments, part) > 0);
+  return std::ranges::count(kOfEnvironments, part) > 0 || (IsDocument(path) && std::ranges::count(kOfDocuments, part) > 0) ||
+         (MayInstall(path) && std::ranges::count(kOfInstalling, part) > 0);
 }
 
 std::string_view FolderToldOf(std::string_view path) {
@@ -141,7 +171,7 @@ std::string_view FolderToldOf(std::string_view path) {
   for (size_t begin = 0; begin < folder.size();) {
     const size_t end = std::min(folder.find('/', begin), folder.size());
     const std::string_view part = folder.substr(begin, end - begin);
-    if (IsAside(part, IsDocument(path))) return folder.substr(0, begin == 0 ? 0 : begin - 1);
+    if (IsAside(part, path)) return folder.substr(0, begin == 0 ? 0 : begin - 1);
     begin = end + 1;
   }
   return folder;
@@ -162,10 +192,15 @@ bool IsPackagingName(std::string_view name) {
 
 bool TellsRequirements(std::string_view path) {
   const std::string name = base::Lowered(path.substr(path.rfind('/') + 1));
-  const bool is_text = name.ends_with(".txt") && name.find("requirement") != std::string_view::npos;
+  const bool is_text = name.ends_with(".txt") && (name.find("requirement") != std::string_view::npos || name.starts_with("req"));
   const bool is_of_project = path.find('/') == std::string_view::npos;
   const bool is_conda = IsYaml(name) && (is_of_project || name.find("env") != std::string_view::npos || name.find("conda") != std::string_view::npos);
   return is_text || is_conda || IsDocument(name) || name.starts_with("dockerfile") || IsPackagingName(name);
+}
+
+bool MayInstall(std::string_view path) {
+  const std::string name = base::Lowered(path.substr(path.rfind('/') + 1));
+  return name.ends_with(".sh") || name.ends_with(".mk") || name == "makefile";
 }
 
 void TorchPins::Note(std::string_view path, std::string_view written, std::span<const TorchBound> bounds) {
@@ -181,7 +216,7 @@ void TorchPins::Note(std::string_view path, std::string_view written, std::span<
     const bool is_image = before == '/';
     if (IsPartOfName(before)) continue;
     const std::string_view rest = text.substr(at + kTorch.size(), 80);
-    std::optional<Version> newest = Newest(rest, is_image);
+    std::optional<Version> newest = Newest(rest, is_image, text);
     if (is_aside && newest == kAny) continue;
     if (!newest && is_document && !is_aside) newest = NewestInProse(rest);
     if (newest) Add(path, *newest, newest_[std::string(kTorch)]);

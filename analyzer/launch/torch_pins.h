@@ -1,5 +1,5 @@
 // Which PyTorch a project may be run with, as far as the files say that tell what to install: requirements, environments of conda,
-// packaging, Dockerfiles and READMEs. Of several statements in one folder the newest release counts, and a statement without
+// packaging, Dockerfiles, READMEs, and Makefiles and scripts of the shell. Of several statements in one folder the newest release counts, and a statement without
 // an upper bound allows all. A release of another package that is pinned may allow less (knowledge/launch/torch_bounds.toml).
 #pragma once
 
@@ -18,6 +18,8 @@ namespace allranks::launch {
 bool IsPackagingName(std::string_view name);
 // Whether a file may tell what to install. `path` is relative to the root: an environment of conda that its name does not tell stands there.
 bool TellsRequirements(std::string_view path);
+// Whether it is a Makefile or a script of the shell, which may install, among all else that it does.
+bool MayInstall(std::string_view path);
 
 class TorchPins {
  public:

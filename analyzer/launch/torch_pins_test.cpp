@@ -69,6 +69,22 @@ TEST(TorchPinsTest, NoBound) {
   EXPECT_THAT(Newest("my-torch==1.2"), Eq(std::nullopt));
 }
 
+TEST(TorchPinsTest, AVariableOfTheFile) {
+  EXPECT_THAT(Newest("TORCH := 1.4.0\npip install torch==$(TORCH)"), Optional(Version{1, 4}));
+  EXPECT_THAT(Newest("ARG TORCH=\"1.4.0\"\nFROM pytorch/pytorch:${TORCH}-cuda10.1"), Optional(Version{1, 4}));
+  EXPECT_THAT(Newest("pip install torch==$TORCH"), Eq(std::nullopt));
+}
+
+TEST(TorchPinsTest, ScriptsThatInstall) {
+  TorchPins pins;
+  pins.Note("tools/Makefile", "install:\n\tpip install torch==1.4.0", {});
+  pins.Note("sub/req.sh", "pip install torch==1.7.1+cu110", {});
+  EXPECT_TRUE(MayInstall("tools/Makefile"));
+  EXPECT_FALSE(MayInstall("train.py"));
+  EXPECT_THAT(pins.NewestFor("recipes/run.sh"), Optional(Version{1, 4}));
+  EXPECT_THAT(pins.NewestFor("sub/tools/run.sh"), Optional(Version{1, 7}));
+}
+
 TEST(TorchPinsTest, TheNewestOfAFolderAndTheNearestFolder) {
   TorchPins pins;
   pins.Note("README.md", "pip install torch==1.7.1", {});

@@ -38,7 +38,7 @@ Word Word::Between(size_t begin, size_t end) const {
     const size_t to = std::min(end, at + piece.text.size());
     if (from < to) {
       Piece cut{.text = piece.text.substr(from - at, to - from), .origin = piece.origin, .sureness = piece.sureness,
-                .variable = piece.variable, .shell = piece.shell};
+                .variable = piece.variable, .shell = piece.shell, .is_own_folder = piece.is_own_folder};
       const bool is_verbatim = piece.origin.end - piece.origin.begin == piece.text.size();
       if (is_verbatim) {
         cut.origin.begin = static_cast<uint32_t>(piece.origin.begin + (from - at));

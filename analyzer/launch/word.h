@@ -28,6 +28,7 @@ struct Piece {
   Sureness sureness = Sureness::Written;
   std::string variable;   // of an unknown piece: the variable that would tell
   uint8_t shell = 0;      // of a variable: which shell put its value in; `bash -c` starts the next one
+  bool is_own_folder = false;  // what `$(dirname "$0")` prints, wherever the script is started from
 };
 
 class Word {
@@ -49,6 +50,8 @@ class Word {
   // From an offset of `text` on.
   Word From(size_t offset) const { return Between(offset, text().size()); }
   Word Between(size_t begin, size_t end) const;
+  // A path below the folder in which the script lies that is started.
+  bool IsBelowOwnFolder() const { return !pieces_.empty() && pieces_.front().is_own_folder; }
   // The whole number that it is, without a doubt.
   std::optional<int64_t> Number() const;
   // Of a word that is one unknown variable: its name.

@@ -39,6 +39,8 @@ class EvaluationLoops {
   // Loops within an expression that draw batches and train on nothing; `loop` is the statement.
   const std::vector<EvaluationLoop>& comprehensions() const { return comprehensions_; }
   ModelMode ModeOf(const EvaluationLoop& loop) const;
+  // What was told before a statement of a function.
+  ModelMode ModeAt(FuncId function, ir::StmtId stmt) const { return ModeOf(function, program_.module_of(function)[stmt].begin, 0); }
 
  private:
   void AddComprehensions(ir::ModuleId module_id, const Training& training, const Launch& launch);

@@ -344,8 +344,8 @@ PathReader::Paths PathReader::Item(ValueId container, ValueId index, const CallF
   const bool is_known = list.kind == ValueKind::Tuple && number.kind == ValueKind::Int;
   if (!is_known) {
     FilePath hole;
-    // What a table holds under a name is a setting.
-    const bool is_setting = number.kind == ValueKind::Str;
+    // What a table holds under a name is a setting, unless that is the name of what is counted: `state["step"]`.
+    const bool is_setting = number.kind == ValueKind::Str && !counters_.contains(number.name());
     const std::string spelled = is_setting ? Spell(index, frame, 0) : Spell(container, frame, 0) + "," + Spell(index, frame, 0);
     hole.pieces.push_back({"[" + spelled + "]", container, !is_setting && (MayChange(container, frame) || MayChange(index, frame))});
     return {hole};
@@ -387,6 +387,8 @@ bool PathReader::MayChange(ValueId id, const CallFrame* frame) const {
     if (operation == "element" || operation == "key" || operation == "builtins.len") return true;
     if (value.kind == ValueKind::Int || value.kind == ValueKind::Binary || IsCounter(value)) return true;
     const auto kids = facts_.values_store.Kids(at);
+    const bool is_named_item = operation == "[]" && kids.size() == 2 && facts_.values_store[kids[1]].kind == ValueKind::Str;
+    if (is_named_item && counters_.contains(facts_.values_store[kids[1]].name())) return true;
     // An item of a sequence at a fixed place, or of a table under a fixed name.
     work.insert(work.end(), kids.begin(), operation == "[]" && kids.size() == 2 ? kids.begin() + 1 : kids.end());
     if (operation == "[]" && kids.size() == 2 && facts_.values_store[kids[1]].kind != ValueKind::Int) work.push_back(kids[1]);

@@ -11,6 +11,12 @@ bool SwitchesGradientsOff(const binding::Program& program, const Values& values,
   return name == "torch.no_grad" || name == "torch.inference_mode";
 }
 
+bool IsCalledAsWritten(const binding::Program& program, const Values& values, const variation::Facts& facts, FuncId function) {
+  return std::ranges::all_of(program.function(function).decorators, [&](ir::ExprId decorator) {
+    return SwitchesGradientsOff(program, values, facts, program.funcs[function].module, decorator);
+  });
+}
+
 bool AreGradientsOff(const binding::Program& program, const Values& values, const variation::Facts& facts, const ProgramIndex& index,
                      const Site& site) {
   const ir::ModuleId module_id = program.funcs[site.function].module;

@@ -11,6 +11,9 @@ namespace allranks::objects {
 // Whether it is `no_grad`, or a call of it: a context, or a decorator, that switches gradients off.
 bool SwitchesGradientsOff(const binding::Program& program, const Values& values, const variation::Facts& facts, ir::ModuleId module_id, ir::ExprId expr);
 
+// Whether a function is called as it is written: its decorators, if it has any, only switch gradients off.
+bool IsCalledAsWritten(const binding::Program& program, const Values& values, const variation::Facts& facts, FuncId function);
+
 bool AreGradientsOff(const binding::Program& program, const Values& values, const variation::Facts& facts, const ProgramIndex& index,
                      const Site& site);
 

@@ -9,6 +9,7 @@
 #include "analyzer/ir/walk.h"
 #include "analyzer/objects/lightning_calls.h"
 #include "analyzer/objects/main_guard.h"
+#include "analyzer/objects/named_functions.h"
 #include "analyzer/objects/switches.h"
 #include "analyzer/objects/test_files.h"
 #include "analyzer/objects/unlaunched_programs.h"
@@ -134,7 +135,10 @@ class Solver {
   }
 
   // By ModuleId.
-  std::vector<bool> UnmadeGroups() const { return FindUnmadeGroups(program_, facts_, index_, neighbourhood_, own_); }
+  std::vector<bool> UnmadeGroups() const {
+    const bool makes_any = std::ranges::any_of(own_, [](LaunchSigns each) { return (each & kMakesGroup) != 0; });
+    return makes_any ? FindUnmadeGroups(program_, facts_, index_, neighbourhood_, named(), own_) : std::vector<bool>(program_.modules.size());
+  }
 
   std::vector<bool> UnlaunchedPrograms() const {
     return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) { return StartsRanks(module); });
@@ -192,6 +196,11 @@ class Solver {
 
  private:
   using Edges = std::vector<std::vector<uint32_t>>;
+
+  const NamedFunctions& named() const {
+    if (!named_) named_.emplace(program_, index_, neighbourhood_);
+    return *named_;
+  }
 
   FuncId Top(ir::ModuleId module) const { return program_.func(module, ir::kTopLevel); }
   ir::ModuleId ModuleOf(uint32_t function) const { return program_.funcs[FuncId{function}].module; }
@@ -420,10 +429,21 @@ class Solver {
     // Whatever it imports: no line starts it on ranks, and nothing that it calls makes a job.
     if (started.as_one_process) return Only(RunBy::OneProcess);
     if (HasSign(module, kSpeaksToRanks, own_)) return Only(RunBy::Unknown);
-    for (const ir::ModuleId used : neighbourhood_.UsedBy(module)) {
-      if (used != module && MakesJob(used)) return Only(RunBy::Unknown);
-    }
-    return Only(RunBy::OneProcess);
+    return MayMakeJob(module) ? Only(RunBy::Unknown) : Only(RunBy::OneProcess);
+  }
+
+  // Whether a file that a script imports makes a job, in a function that the script may come to.
+  bool MayMakeJob(ir::ModuleId script) const {
+    const std::vector<ir::ModuleId> used = neighbourhood_.UsedBy(script);
+    if (std::ranges::none_of(used, [&](ir::ModuleId each) { return each != script && MakesJob(each); })) return false;
+    const std::vector<bool> reached = named().ReachedIn(used);
+    return std::ranges::any_of(used, [&](ir::ModuleId each) {
+      const uint32_t first = program_.first_func[each.index];
+      for (uint32_t f = first; f < first + program_.modules[each].functions.size(); ++f) {
+        if (reached[f] && (own_[f] & kMakesJob) != 0) return true;
+      }
+      return false;
+    });
   }
 
   // A function that nobody is seen to call: who makes a job beside it is taken to call it.
@@ -554,6 +574,7 @@ class Solver {
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   binding::Neighbourhood neighbourhood_;
+  mutable std::optional<NamedFunctions> named_;  // once it was asked for
   std::vector<Started> started_;    // by ModuleId
   std::span<const LaunchLine> lines_;
   std::vector<LaunchSigns> own_;    // by FuncId

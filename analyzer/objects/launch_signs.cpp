@@ -44,12 +44,18 @@ class Finder {
     if (IsOff(call.function, call.expr)) return;
     if (entry.Has(knowledge::Role::StartsWithIndex)) Add(call.function, kMakesJob);
     if (entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses) || entry.Has(knowledge::Role::StartsTasks)) Add(call.function, kStartsRanks);
-    const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute;
+    const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute && !CountsDevices(entry);
     if (entry.has_operation || asks) Add(call.function, kSpeaksToRanks);
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
     const bool is_alone = (entry.size_param && values_.Int(index_.Arg(call, program_.text(entry.size_param))) == 1) ||
                           IsOneRank(index_.Arg(call, "rank"));
     Add(call.function, is_alone ? kJobOfOne : kMakesJob | kMakesGroup);
+  }
+
+  // `torch.cuda.device_count()` asks the machine, and no other process.
+  bool CountsDevices(const knowledge::Entry& entry) const {
+    const knowledge::Formula& formula = knowledge_[entry.yield.formula];
+    return formula.kind == knowledge::FormulaKind::Coordinate && formula.coordinate == knowledge::Coordinate::LocalWorldSize;
   }
 
   // `mp.spawn(work, nprocs=1)`: the group that the one process makes is its own, unless others start it as well.

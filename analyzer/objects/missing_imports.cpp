@@ -25,10 +25,11 @@ bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
   if (target.kind == binding::TargetKind::Variable) {
     return target.module != module && !import.star && IsSureOf(module, import_id, target.module) && IsUnbound(module, import, target);
   }
-  if (target.kind != binding::TargetKind::External || program_.unread.contains(target.name)) return false;
+  const bool leads_out = target.kind == binding::TargetKind::External ? !program_.unread.contains(target.name) : import.star && target.kind == binding::TargetKind::None;
+  if (!leads_out) return false;
   const std::string_view dotted = program_.text(import.module);
-  if (import.level > 0) return (IsOnlyScript(module) || IsIdlePart(module)) && others_.lacks(module, import.level, dotted);
-  return IsElsewhere(module, import) || IsMissingPart(module, import);
+  if (import.level > 0) return (IsOnlyScript(module) || !others_.may_install(module)) && others_.lacks(module, import.level, dotted);
+  return IsElsewhere(module, import) || IsMissingPart(module, import) || IsMissingFromScripts(module, import.module ? dotted : program_.text(import.name));
 }
 
 bool MissingImports::HangsOnStart(ir::ModuleId module, ir::ImportId import_id) const {
@@ -40,19 +41,23 @@ bool MissingImports::HangsOnStart(ir::ModuleId module, ir::ImportId import_id) c
 // It is started, and nobody imports it.
 bool MissingImports::IsOnlyScript(ir::ModuleId module) const { return MainOf(program_, module) && neighbourhood_.ImportersOf(module).empty(); }
 
-// A file of a package that nobody imports. Without a package around it, it may be there to be copied into one of others.
-bool MissingImports::IsIdlePart(ir::ModuleId module) const {
-  const std::string_view folder = base::FolderOf(program_.infos[module].path);
-  const bool is_part = std::ranges::any_of(program_.infos, [&](const binding::ModuleInfo& info) { return info.is_package && base::FolderOf(info.path) == folder; });
-  return is_part && !program_.infos[module].is_package && !others_.may_install(module) && neighbourhood_.ImportersOf(module).empty();
-}
-
 ir::ModuleId MissingImports::FileOf(ir::ModuleId module, ir::ImportId import_id) const {
-  const ir::Import& import = program_.modules[module].imports[import_id];
   const binding::Target& target = program_.import_targets[module.index][import_id.index];
   const bool is_of_project = target.kind == binding::TargetKind::Variable || target.kind == binding::TargetKind::Module;
-  if (!is_of_project || import.star || target.module == module || program_.infos[module].path.ends_with(".ipynb")) return ir::ModuleId::None();
+  if (!is_of_project || target.module == module || program_.infos[module].path.ends_with(".ipynb")) return ir::ModuleId::None();
   return IsSureOf(module, import_id, target.module) ? target.module : ir::ModuleId::None();
+}
+
+std::vector<ir::ModuleId> MissingImports::PackagesAround(ir::ModuleId module, ir::ModuleId found) const {
+  std::vector<ir::ModuleId> packages;
+  const std::string_view dotted = program_.infos[found].dotted;
+  for (size_t dot = dotted.find('.'); dot != std::string_view::npos; dot = dotted.find('.', dot + 1)) {
+    const ir::ModuleId package = program_.FindModule(dotted.substr(0, dot));
+    const std::string_view folder = package ? base::FolderOf(program_.infos[package].path) : std::string_view();
+    const bool is_around = package && base::IsBelow(program_.infos[found].path, folder) && !base::IsBelow(program_.infos[module].path, folder);
+    if (is_around) packages.push_back(package);
+  }
+  return packages;
 }
 
 bool MissingImports::IsSureOf(ir::ModuleId module, ir::ImportId import_id, ir::ModuleId found) const {
@@ -160,6 +165,51 @@ bool MissingImports::IsMissingPart(ir::ModuleId module_id, const ir::Import& imp
     if (other.level == 0 && other.name && is_of_package && target.kind != binding::TargetKind::External) return others_.lacks(package, 1, dotted.substr(dot + 1));
   }
   return false;
+}
+
+// `from models.heads import build`, where `models` lies beside each script that comes here, or in the nearest folder above it that has one, and
+// has no `heads`. What a script imports is looked for in its own folder first.
+bool MissingImports::IsMissingFromScripts(ir::ModuleId module, std::string_view dotted) const {
+  if (dotted.find('.') == std::string_view::npos || !IsNameOfProject(dotted.substr(0, dotted.find('.')))) return false;
+  const std::vector<ir::ModuleId>& scripts = ScriptsOf(module);
+  return !scripts.empty() && std::ranges::all_of(scripts, [&](ir::ModuleId script) {
+    const auto [known, is_new] = missing_.try_emplace(std::to_string(script.index) + " " + std::string(dotted), false);
+    if (is_new) known->second = IsMissingFrom(script, dotted);
+    return known->second;
+  });
+}
+
+bool MissingImports::IsMissingFrom(ir::ModuleId script, std::string_view dotted) const {
+  const std::string_view first = dotted.substr(0, dotted.find('.'));
+  uint32_t found = 0, level = 1;
+  for (std::string_view folder = program_.infos[script].path; !folder.empty(); ++level) {
+    folder = base::FolderOf(folder);
+    if (!others_.lacks(script, level, dotted)) return false;
+    if (found == 0 && others_.hold(script, level, first)) found = level;
+  }
+  // Above, another one may be found before: of a path that is set, or an installed one.
+  return found > 0 && (found == 1 || (!others_.require(first) && !others_.set_python_path())) &&
+         std::ranges::none_of(neighbourhood_.UsedBy(script), [&](ir::ModuleId used) { return MayExtendPath(used); });
+}
+
+const std::vector<ir::ModuleId>& MissingImports::ScriptsOf(ir::ModuleId module) const {
+  const auto [known, is_new] = scripts_.try_emplace(module.index);
+  if (is_new) {
+    known->second = neighbourhood_.UsersOf(module);
+    std::erase_if(known->second, [&](ir::ModuleId user) { return !IsStartedByHand(program_, neighbourhood_, user) || program_.infos[user].path.ends_with(".ipynb"); });
+  }
+  return known->second;
+}
+
+// Of a file or a folder.
+bool MissingImports::IsNameOfProject(std::string_view name) const {
+  for (uint32_t i = 0; of_project_.empty() && i < program_.infos.size(); ++i) {
+    for (std::string_view path = program_.infos[ir::ModuleId{i}].path; !path.empty(); path = base::FolderOf(path)) {
+      const std::string_view last = path.substr(path.rfind('/') + 1);
+      of_project_.insert(last.substr(0, last.find('.')));
+    }
+  }
+  return of_project_.contains(name);
 }
 
 // The only one of the project that is imported by this name; none if there are several.

@@ -17,6 +17,7 @@
 
 #include "analyzer/objects/definitions.h"
 #include "analyzer/objects/guards.h"
+#include "analyzer/objects/values.h"
 
 namespace allranks::objects {
 

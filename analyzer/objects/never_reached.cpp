@@ -4,6 +4,7 @@
 
 #include "analyzer/objects/definition_names.h"
 #include "analyzer/objects/every_way.h"
+#include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/test_files.h"
 
 namespace allranks::objects {
@@ -21,15 +22,21 @@ bool IsOfWorld(const variation::Value& value) {
 }  // namespace
 
 bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
-  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return IsExcluded(function, stmt) || IsUnused(function) || IsOfUnusedClass(function); });
+  return left_behind_.Is(module) || IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return IsExcluded(function, stmt) || IsUnused(function) || IsOfUnusedClass(function); });
 }
 
 // Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
 bool NeverReached::IsUnused(FuncId function) const {
   const ir::ModuleId module = program_.funcs[function].module;
   const base::NameId name = program_.function(function).name;
-  const bool is_uncalled = index_.IsCalledByNobody(function) || IsUncalledMethod(function);
+  const bool is_uncalled = IsUncalledFunction(function) || IsUncalledMethod(function);
   return is_uncalled && AreCallersSeen(module) && !IsNamed(program_, function) && !others_.name(module, program_.text(name));
+}
+
+// It is found by its name alone: `@torch.no_grad()` hands it to nobody.
+bool NeverReached::IsUncalledFunction(FuncId function) const {
+  const binding::Func& func = program_.funcs[function];
+  return func.function != ir::kTopLevel && !func.owner && !func.parent && IsCalledAsWritten(program_, values_, facts_, function) && index_.CallersOf(function).empty();
 }
 
 // Of a class that no library knows: a method that overrides one of a library's class is called by the library.
@@ -37,7 +44,7 @@ bool NeverReached::IsUncalledMethod(FuncId function) const {
   const binding::ClassId owner = program_.funcs[function].owner;
   const std::string_view name = program_.text(program_.function(function).name);
   if (program_.modules[program_.funcs[function].module].language != ir::Language::Python) return false;
-  if (!owner || !program_.function(function).decorators.empty() || name.starts_with("__") || !index_.CallersOf(function).empty()) return false;
+  if (!owner || !IsCalledAsWritten(program_, values_, facts_, function) || name.starts_with("__") || !index_.CallersOf(function).empty()) return false;
   const auto is_own = [&](binding::ClassId id) { return program_.classes[id].external_bases.empty(); };
   return is_own(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_own);
 }

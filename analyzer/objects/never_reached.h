@@ -5,7 +5,8 @@
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
 // row may come out differently. Nor does a run get to a function that no file of the project names, where all who may call it are
 // seen: because it is one of a script, or of a file that others of the project import while nobody installs it. The same goes
-// for a method, unless a class it is in has a base outside of the project, and for all methods of a class that no file names. What a test
+// for a method, unless a class it is in has a base outside of the project, for all methods of a class that no file names, and for a file that no
+// program reads (left_behind.h). What a test
 // of the number of ranks leaves to a single one (`if world_size != 1: raise`) says nothing of a job.
 //
 // Not sound where a function that is called in between changes an option, or where a name is put together (`"init_" + mode`).
@@ -18,6 +19,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/claims.h"
 #include "analyzer/objects/launched_options.h"
+#include "analyzer/objects/left_behind.h"
 #include "analyzer/objects/main_guard.h"
 #include "analyzer/objects/other_files.h"
 
@@ -28,7 +30,7 @@ class NeverReached {
   NeverReached(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index, const Guards& guards,
                const Values& values, const LaunchedOptions& options, OtherFiles others)
       : program_(program), facts_(facts), index_(index), guards_(guards), values_(values), options_(options), others_(std::move(others)),
-        neighbourhood_(program) {
+        neighbourhood_(program), left_behind_(program, index, others_) {
     for (uint32_t m = 0; m < program.modules.size(); ++m) has_main_.push_back(static_cast<bool>(MainOf(program, ir::ModuleId{m})));
   }
 
@@ -39,6 +41,7 @@ class NeverReached {
  private:
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
+  bool IsUncalledFunction(FuncId function) const;
   bool IsUncalledMethod(FuncId function) const;
   bool IsOfUnusedClass(FuncId function) const;
   bool AreCallersSeen(ir::ModuleId module) const;
@@ -55,6 +58,7 @@ class NeverReached {
   const LaunchedOptions& options_;
   const OtherFiles others_;
   const binding::Neighbourhood neighbourhood_;
+  const LeftBehind left_behind_;
   mutable std::unordered_map<uint32_t, bool> unused_classes_;  // by ClassId
   std::vector<bool> has_main_;  // by module
 };

@@ -17,6 +17,8 @@ struct OtherFiles {
   // Whether nothing lies where an import in a module looks for a dotted name, and no build puts it there. Without a level (`import data`):
   // in none of the folders of the project from which its imports may start.
   std::function<bool(ir::ModuleId, uint32_t level, std::string_view dotted)> lacks = {};
+  // Whether a file of Python, or a package with an `__init__.py`, of this name lies where a relative import in a module looks.
+  std::function<bool(ir::ModuleId, uint32_t level, std::string_view name)> hold = {};
   // Whether any file speaks of PYTHONPATH.
   std::function<bool()> set_python_path = {};
   // Whether one of those that say what is to be installed names a package.

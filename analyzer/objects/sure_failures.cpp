@@ -17,6 +17,7 @@ using variation::ValueKind;
 constexpr std::string_view kBuiltins = "builtins.";
 constexpr std::string_view kParser = "argparse.ArgumentParser";
 constexpr std::string_view kMakeGroup = "torch.distributed.init_process_group";
+constexpr std::string_view kMakeSampler = "torch.utils.data.distributed.DistributedSampler.__init__";
 
 // `dir(builtins)` of Python 3.8 to 3.14, what every module has, what IPython adds, and what Python 2 had. Sorted.
 constexpr std::string_view kNames[] = {
@@ -112,6 +113,14 @@ std::vector<size_t> NumbersReturned(const ir::Module& module, const ir::Function
 
 bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
   return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt) || CallsWrongly(function, stmt); });
+}
+
+bool SureFailures::FailsAtImports(ir::ModuleId module_id) const {
+  const ir::Module& module = program_.modules[module_id];
+  const FuncId top = program_.func(module_id, ir::kTopLevel);
+  return module.language == ir::Language::Python && std::ranges::any_of(module.statements(program_.function(top).body), [&](ir::StmtId stmt) {
+    return module[stmt].kind == ir::StmtKind::Import && Fails(top, stmt);
+  });
 }
 
 bool SureFailures::IsFirst(FuncId function, ir::StmtId stmt) const {
@@ -252,6 +261,7 @@ Failure SureFailures::FailureOf(FuncId function, ir::StmtId id) const {
     case ir::StmtKind::With:
     case ir::StmtKind::Expr:
     case ir::StmtKind::For:
+    case ir::StmtKind::While:
     case ir::StmtKind::If:
     case ir::StmtKind::AugAssign:
     case ir::StmtKind::Return:
@@ -281,8 +291,16 @@ Failure SureFailures::FailureAsAWhole(FuncId function, ir::StmtId id) const {
   if (stmt.kind == ir::StmtKind::Expr && AddsOptionAgain(function, id)) return {.kind = FailureKind::OptionAgain};
   if (stmt.kind == ir::StmtKind::For && UnpacksOtherNumber(module_id, stmt)) return {.kind = FailureKind::UnpackedPairs};
   if (stmt.kind == ir::StmtKind::If && FailsOnSomeRanks(function, stmt)) return {.kind = FailureKind::OnSomeRanks};
+  if (FailsInRounds(function, id)) return {.kind = FailureKind::InRounds};
   if (stmt.kind != ir::StmtKind::Import && MakesGroupAgain(function, id)) return {.kind = FailureKind::SecondGroup};
   return {};
+}
+
+// A loop that trains has a round.
+bool SureFailures::FailsInRounds(FuncId function, ir::StmtId id) const {
+  const ir::Module& module = program_.module_of(function);
+  const bool is_loop = module[id].kind == ir::StmtKind::For || module[id].kind == ir::StmtKind::While;
+  return is_loop && training_.Trains(program_.funcs[function].module, id) && FailsInBlock(function, ir::BodyOf(module[id]));
 }
 
 // `if rank == 0: ... else: save(path)`, where one arm fails.
@@ -316,8 +334,8 @@ Failure SureFailures::FailureInside(FuncId function, ir::StmtId stmt, ir::ExprId
   if (options_.IsReadBy(module_id, id)) return {.kind = FailureKind::MissingOption, .expr = id};
   if (ReadsMemberOfDictionary(module_id, id)) return {.kind = FailureKind::MemberOfDictionary, .expr = id};
   if (fields_.IsReadBy(module_id, id)) return {.kind = FailureKind::MissingField, .expr = id};
-  if (ReadsMemberOfWrapped(module_id, id)) return {.kind = FailureKind::MemberOfWrapped, .expr = id};
-  return {};
+  const FailureKind of_wrapped = MemberOfWrapped(module_id, id);
+  return of_wrapped == FailureKind::None ? Failure() : Failure{.kind = of_wrapped, .expr = id};
 }
 
 Failure SureFailures::FailureOfName(FuncId function, ir::StmtId stmt, ir::ExprId id) const {
@@ -336,6 +354,7 @@ Failure SureFailures::FailureOfCall(FuncId function, ir::ExprId id) const {
   if (const base::NameId refused = RefusedArgument(function, id)) {
     return {.kind = FailureKind::RefusedArgument, .expr = id, .misfit = {Misfit::Kind::Unknown, refused}};
   }
+  if (const Failure failure = FailureOfKnown(function, id)) return failure;
   const ir::ModuleId module_id = program_.funcs[function].module;
   for (const FuncId called : {PlainFunctionOf(function, id), ConstructorOf(module_id, id), MethodOf(function, id)}) {
     if (called && FailsWhenRun(called)) return {.kind = FailureKind::InCalled, .expr = id, .called = called};
@@ -343,12 +362,86 @@ Failure SureFailures::FailureOfCall(FuncId function, ir::ExprId id) const {
   return {};
 }
 
-// `model.freeze()` of `model = DDP(net)`.
-bool SureFailures::ReadsMemberOfWrapped(ir::ModuleId module_id, ir::ExprId id) const {
+// Of a library, by the values that it is given.
+Failure SureFailures::FailureOfKnown(FuncId function, ir::ExprId id) const {
+  const variation::CallFact* call = facts_.call(function, id);
+  if (call == nullptr || !call->entry) return {};
+  const std::string_view name = program_.text(knowledge_[call->entry].name);
+  if (name == kMakeGroup && LacksScheme(*call)) return {.kind = FailureKind::NoScheme, .expr = id};
+  if (name == kMakeSampler && IsSamplerOfOneRank(program_.funcs[function].module, id)) return {.kind = FailureKind::OnSomeRanks, .expr = id};
+  return {};
+}
+
+// `init_process_group("nccl", init_method="127.0.0.1:29500")`
+bool SureFailures::LacksScheme(const variation::CallFact& call) const {
+  const std::vector<base::NameId>& params = knowledge_[call.entry].params;
+  const std::span<const variation::ValueId> args = facts_.args(call);
+  for (size_t i = 0; i < std::min(params.size(), args.size()); ++i) {
+    if (!args[i] || program_.text(params[i]) != "init_method") continue;
+    const std::string_view address = values_.Str(args[i]);
+    return !address.empty() && address.find("://") == std::string_view::npos;
+  }
+  return false;
+}
+
+// `DistributedSampler(data, num_replicas=1, rank=dist.get_rank())`, which refuses the rank on all but the first. The rank may be 0 where there
+// is no job: `get_rank() if is_initialized() else 0`.
+bool SureFailures::IsSamplerOfOneRank(ir::ModuleId module, ir::ExprId id) const {
+  const variation::ValueId sampler = facts_.value(module, id);
+  if (!sampler || values_.Int(values_.MadeWith(sampler, "num_replicas")) != 1) return false;
+  const auto is_rank = [&](variation::ValueId value) { return variation::IsCoordinate(facts_.values_store[value], knowledge::Coordinate::Rank); };
+  const variation::ValueId rank = values_.MadeWith(sampler, "rank");
+  const std::vector<variation::ValueId> leaves = rank ? values_.Leaves(rank) : std::vector<variation::ValueId>();
+  return std::ranges::any_of(leaves, is_rank) &&
+         std::ranges::all_of(leaves, [&](variation::ValueId leaf) { return is_rank(leaf) || values_.Int(leaf) == 0; });
+}
+
+// `model.freeze()` of `model = DDP(net)`; or, on several ranks, behind `if distributed: model = DDP(net)`.
+FailureKind SureFailures::MemberOfWrapped(ir::ModuleId module_id, ir::ExprId id) const {
   const ir::Module& module = program_.modules[module_id];
   const variation::ValueId object = module[id].kind == ir::ExprKind::Attribute ? facts_.value(module_id, ir::ObjectOf(module[id])) : variation::ValueId::None();
-  return object && !fields_.IsSpokenOf(ir::AttrOf(module[id])) && wrapped_.IsWrapped(object) &&
-         wrapped_.AreLacking(object, wrapped_.InnerOf(object), ir::AttrOf(module[id]));
+  if (!object || fields_.IsSpokenOf(ir::AttrOf(module[id]))) return FailureKind::None;
+  const auto lacks = [&](variation::ValueId wrapper) { return wrapped_.AreLacking(wrapper, wrapped_.InnerOf(wrapper), ir::AttrOf(module[id])); };
+  if (wrapped_.IsWrapped(object)) return lacks(object) ? FailureKind::MemberOfWrapped : FailureKind::None;
+  const std::vector<variation::ValueId> leaves = LeavesOfOneWay(object);
+  const auto wrapper = std::ranges::find_if(leaves, [&](variation::ValueId leaf) { return wrapped_.IsWrapped(leaf); });
+  if (wrapper == leaves.end() || !lacks(*wrapper)) return FailureKind::None;
+  const std::vector<variation::ValueId> inner = values_.Leaves(wrapped_.InnerOf(*wrapper));
+  const bool is_one_model = std::ranges::all_of(leaves, [&](variation::ValueId leaf) { return wrapped_.IsWrapped(leaf) || std::ranges::count(inner, leaf) > 0; });
+  return is_one_model ? FailureKind::OnSomeRanks : FailureKind::None;
+}
+
+// What a value may be, where a condition that stands in several choices of it comes out alike: `(model.module if distributed else model)`
+// behind `if distributed: model = DDP(model)` is the model itself.
+std::vector<variation::ValueId> SureFailures::LeavesOfOneWay(variation::ValueId value) const {
+  constexpr size_t kMostParts = 64;
+  struct Part {
+    variation::ValueId value;
+    std::vector<std::pair<variation::ValueId, bool>> chosen;  // conditions, and how they come out
+  };
+  std::vector<variation::ValueId> leaves;
+  std::vector<Part> work = {{value, {}}};
+  for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
+    const Part part = std::move(work.back());
+    work.pop_back();
+    const variation::Value& node = facts_.values_store[part.value];
+    const variation::ValueId passed = node.kind == ValueKind::Param ? facts_.param(node.function(), node.param_index()) : variation::ValueId::None();
+    if (passed && passed != part.value) {
+      work.push_back({passed, part.chosen});
+    } else if (node.kind == ValueKind::Select) {
+      const variation::Arms arms = facts_.values_store.ArmsOf(part.value);
+      const auto known = std::ranges::find(part.chosen, arms.condition, [](const auto& each) { return each.first; });
+      for (const bool holds : {true, false}) {
+        if (known != part.chosen.end() && known->second != holds) continue;
+        Part next{holds ? arms.then_value : arms.else_value, part.chosen};
+        next.chosen.emplace_back(arms.condition, holds);
+        if (next.value) work.push_back(std::move(next));
+      }
+    } else if (std::ranges::find(leaves, part.value) == leaves.end()) {
+      leaves.push_back(part.value);
+    }
+  }
+  return work.empty() ? leaves : std::vector<variation::ValueId>();
 }
 
 // `args.epochs` behind `args = vars(args)`.
@@ -385,16 +478,9 @@ FuncId SureFailures::PlainFunctionOf(FuncId function, ir::ExprId id) const {
   const variation::CallFact* call = facts_.call(function, id);
   if (call == nullptr || call->kind != variation::CallKind::Function) return FuncId::None();
   const binding::Func& called = program_.funcs[call->function];
-  if (called.function == ir::kTopLevel || called.owner || called.parent || !KeepsArguments(call->function)) return FuncId::None();
+  if (called.function == ir::kTopLevel || called.owner || called.parent || !IsCalledAsWritten(program_, values_, facts_, call->function)) return FuncId::None();
   const bool is_itself = call->callee && facts_.values_store[call->callee].kind == ValueKind::Function;
   return is_itself && Names(module_id, ir::CalleeOf(module[id]), call->function) ? call->function : FuncId::None();
-}
-
-// Its decorators, if it has any, hand on what it is given: `@torch.no_grad()`.
-bool SureFailures::KeepsArguments(FuncId function) const {
-  return std::ranges::all_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
-    return SwitchesGradientsOff(program_, values_, facts_, program_.funcs[function].module, decorator);
-  });
 }
 
 // The method that `trainer.step(batch)` runs, or the `forward` of `model(batch)`, where no class that the object may be of has another one.
@@ -407,7 +493,7 @@ FuncId SureFailures::MethodOf(FuncId function, ir::ExprId id) const {
   const ir::ExprId callee = ir::CalleeOf(module[id]);
   const bool is_named = module[callee].kind == ir::ExprKind::Attribute && ir::AttrOf(module[callee]) == method.name;
   const variation::ValueId object = facts_.value(module_id, is_named ? ir::ObjectOf(module[callee]) : callee);
-  const bool takes_itself = !method.params.empty() && method.params[0].kind != ir::ParamKind::Star && KeepsArguments(call->function);
+  const bool takes_itself = !method.params.empty() && method.params[0].kind != ir::ParamKind::Star && IsCalledAsWritten(program_, values_, facts_, call->function);
   if (!object || !takes_itself || facts_.values_store[object].kind != ValueKind::Instance) return FuncId::None();
   const variation::Value& value = facts_.values_store[object];
   const auto has_it = [&](binding::ClassId each) { return program_.FindMethod(each, method.name) == call->function; };
@@ -613,7 +699,8 @@ Failure SureFailures::FailureOfImport(ir::ModuleId module_id, ir::ImportId impor
     return {.kind = imports_.HangsOnStart(module_id, import_id) ? FailureKind::ImportFromElsewhere : FailureKind::MissingImport, .import = import_id};
   }
   const ir::ModuleId read = imports_.FileOf(module_id, import_id);
-  const bool fails = read && FailsWhenRun(program_.func(read, ir::kTopLevel));
+  const auto fails_when_read = [&](ir::ModuleId file) { return FailsWhenRun(program_.func(file, ir::kTopLevel)); };
+  const bool fails = read && (fails_when_read(read) || std::ranges::any_of(imports_.PackagesAround(module_id, read), fails_when_read));
   return fails ? Failure{.kind = FailureKind::InImported, .import = import_id} : Failure();
 }
 

@@ -7,9 +7,11 @@
 // its name, behind its file (`helpers.save`), behind its object or by the only other name that its file gives a class, or of a function of a library of
 // which the knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has (missing_options.h);
 // an attribute of a dictionary that no dictionary has, a field or method that nothing gives an object of the project (missing_fields.h), and one of the
-// model inside a DDP wrapper that is asked of the wrapper (wrapped_members.h); `init_process_group` in a process that has its group; and a call of a
-// function, or an import of a file, in which one of these stands where each run comes by. So is an `if rank == 0:` in one arm of which each run
-// does: of a job of several, some ranks fail there, and with them the job.
+// model inside a DDP wrapper that is asked of the wrapper (wrapped_members.h); `init_process_group` in a process that has its group, or with the
+// address of a store that does not say what it is; and a call of a function, or an import of a file, in which one of these stands where each run
+// comes by, or a loop that trains, of which each round does. So is an `if rank == 0:` in one arm of which each run does, a sampler that is told
+// of one rank and given that of the job, and a member of a model that is wrapped in some runs only, as those of several ranks are: of a job of
+// several, some ranks fail there, and with them the job.
 //
 // A statement counts only for what is evaluated whenever it runs, and a name as bound if anything in its scope binds it, be it in an arm
 // that is not taken. Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read),
@@ -30,6 +32,7 @@
 #include "analyzer/objects/missing_imports.h"
 #include "analyzer/objects/missing_options.h"
 #include "analyzer/objects/program_index.h"
+#include "analyzer/objects/training.h"
 #include "analyzer/objects/wrapped_members.h"
 
 namespace allranks::objects {
@@ -50,10 +53,12 @@ enum class FailureKind : uint8_t {
   MissingField,        // of an object of the project
   SecondGroup,         // the process group is there already
   MemberOfWrapped,     // of the model inside a DDP wrapper
+  NoScheme,            // an address without `tcp://` or the like
   // Not in the statement itself, or not however the program is started.
   InCalled,            // a function that it calls fails whenever it runs
   InImported,          // a file that it imports does
-  OnSomeRanks,         // one arm of a test of the rank does
+  InRounds,            // of a loop that trains
+  OnSomeRanks,         // one arm of a test of the rank does, or it is so where there are several
   ImportFromElsewhere, // what is imported is there, and not found as scripts are started by their path
 };
 
@@ -81,8 +86,8 @@ struct Failure {
 class SureFailures {
  public:
   SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
-               const OtherFiles& others)
-      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), options_(program, knowledge, facts, index),
+               const Training& training, const OtherFiles& others)
+      : program_(program), knowledge_(knowledge), facts_(facts), index_(index), training_(training), options_(program, knowledge, facts, index),
         imports_(program, index, others), fields_(program, facts, index), late_(program, index), wrapped_(program, knowledge, facts),
         values_(program, knowledge, facts) {}
 
@@ -93,6 +98,8 @@ class SureFailures {
   bool AreBefore(FuncId function, ir::StmtId stmt) const { return AreBefore(function, stmt, true); }
   // What fails in a statement whenever it runs.
   Failure At(FuncId function, ir::StmtId stmt) const;
+  // Whether an import at the top of a file fails, so that nothing else of the file is run.
+  bool FailsAtImports(ir::ModuleId module) const;
   // Whether runs get to a statement at all, so that what fails there is what ends them.
   bool IsFirst(FuncId function, ir::StmtId stmt) const;
 
@@ -122,12 +129,16 @@ class SureFailures {
   Failure FailureOfCall(FuncId function, ir::ExprId expr) const;
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
   base::NameId RefusedArgument(FuncId function, ir::ExprId call) const;
-  bool ReadsMemberOfWrapped(ir::ModuleId module, ir::ExprId expr) const;
+  bool FailsInRounds(FuncId function, ir::StmtId stmt) const;
+  Failure FailureOfKnown(FuncId function, ir::ExprId call) const;
+  bool IsSamplerOfOneRank(ir::ModuleId module, ir::ExprId call) const;
+  bool LacksScheme(const variation::CallFact& call) const;
+  FailureKind MemberOfWrapped(ir::ModuleId module, ir::ExprId expr) const;
+  std::vector<variation::ValueId> LeavesOfOneWay(variation::ValueId value) const;
   bool ReadsMemberOfDictionary(ir::ModuleId module, ir::ExprId expr) const;
   bool IsFieldThatMayBeReplaced(ir::ModuleId module, ir::ExprId expr) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
   FuncId MethodOf(FuncId function, ir::ExprId call) const;
-  bool KeepsArguments(FuncId function) const;
   bool MakesGroupAgain(FuncId function, ir::StmtId stmt) const;
   bool MakesGroup(FuncId function, ir::StmtId stmt) const;
   bool MakesGroup(FuncId function, ir::ExprId expr) const;
@@ -153,6 +164,7 @@ class SureFailures {
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
+  const Training& training_;
   const MissingOptions options_;
   const MissingImports imports_;
   const MissingFields fields_;

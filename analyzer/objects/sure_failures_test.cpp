@@ -13,9 +13,11 @@ class SureFailuresTest : public ObjectsTest {
     const OtherFiles others = {.name = [](auto...) { return false; },
                                .may_install = [](auto) { return false; },
                                .lacks = [](auto...) { return false; },
+                               .hold = [](auto...) { return false; },
                                .set_python_path = [] { return false; },
                                .require = [](auto) { return false; }};
-    const SureFailures failures(program(), knowledge(), facts(), index(), others);
+    const Training training(program(), knowledge(), facts(), index());
+    const SureFailures failures(program(), knowledge(), facts(), index(), training, others);
     const ir::StmtId stmt = index().StatementAt(ir::ModuleId{0}, Position("print(\"here\")"));
     return failures.AreBefore(index().FunctionOf(ir::ModuleId{0}, stmt), stmt);
   }
@@ -209,8 +211,30 @@ TEST_F(SureFailuresTest, AMemberOfTheModelInsideAWrapper) {
       "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nclass N(torch.nn.Module):\n  def head(self):\n    pass\n";
   EXPECT_TRUE(IsFailed(head + "def f():\n  m = DDP(N())\n  m.head()\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed(head + "def f():\n  m = DDP(N())\n  m.module.head()\n  m.eval()\n  print(\"here\")\n"));
-  EXPECT_FALSE(IsFailed(head + "def f(x):\n  m = N()\n  if x:\n    m = DDP(m)\n  m.head()\n  print(\"here\")\n"));
+  // Those of several ranks wrap it.
+  EXPECT_TRUE(IsFailed(head + "def f(x):\n  m = N()\n  if x:\n    m = DDP(m)\n  m.head()\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "def f(x):\n  m = N()\n  if x:\n    m = DDP(m)\n  n = m.module if x else m\n  n.head()\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed(head + "def f():\n  m = DDP(N())\n  m.head = print\n  m.head()\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, ARoundOfALoopThatTrains) {
+  EXPECT_TRUE(IsFailed("def f(m, batches):\n  for b in batches:\n    m(b).backward()\n    print(lost)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(m, batches):\n  for b in batches:\n    m(b)\n    print(lost)\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed("def f(m, batches):\n  for b in batches:\n    m(b).backward()\n    if b:\n      print(lost)\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, ASamplerOfOneRank) {
+  const std::string head = "import torch.distributed as dist\nfrom torch.utils.data import DistributedSampler as S\ndef f(data):\n";
+  EXPECT_TRUE(IsFailed(head + "  tasks = 1\n  S(data, num_replicas=tasks, rank=dist.get_rank())\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  S(data, num_replicas=dist.get_world_size(), rank=dist.get_rank())\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  S(data, num_replicas=1, rank=0)\n  print(\"here\")\n"));
+}
+
+TEST_F(SureFailuresTest, AnAddressWithoutAScheme) {
+  const std::string head = "import torch.distributed as dist\ndef f():\n";
+  EXPECT_TRUE(IsFailed(head + "  dist.init_process_group('nccl', init_method='127.0.0.1:29500')\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  dist.init_process_group('nccl', init_method='tcp://127.0.0.1:29500')\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  dist.init_process_group('nccl', init_method='env://')\n  print(\"here\")\n"));
 }
 
 TEST_F(SureFailuresTest, AnArgumentThatPyTorchDoesNotTake) {

@@ -36,6 +36,10 @@ bool UnpassedArguments::Fails(const Claim& claim, ValueId value, int depth) cons
   const variation::Value& node = facts_.values_store[value];
   if (node.kind != ValueKind::Param) return false;
   const std::span<const Site> callers = index_.CallersOf(node.function());
+  // What processes are started with: `mp.spawn(train, args=(size, resume))`.
+  const bool is_handed_over = callers.empty() && !index_.GivenTo(node.function()).empty();
+  const ValueId handed = is_handed_over ? facts_.param(node.function(), node.param_index()) : ValueId::None();
+  if (handed && handed != value) return Fails(claim, handed, depth + 1);
   return !callers.empty() && std::ranges::all_of(callers, [&](const Site& caller) {
     return Fails(claim, index_.PassedBy(caller, node.function(), node.param_index()), depth + 1);
   });

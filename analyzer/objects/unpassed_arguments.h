@@ -3,9 +3,9 @@
 //
 // A test fails where what it asks is a parameter, and each call gives the parameter a constant for which it fails, or hands on a
 // parameter of its own of which the same is true; or where it is a field of the own object that is such a constant. A function that
-// is only called at such places is one as a whole.
+// is only called at such places is one as a whole. Of a function that processes are started with, what they are given counts.
 //
-// Not sound where a function is handed over as a value, or called from elsewhere: what stands at such a place is possible, not wrong.
+// Not sound where a function is handed over as a value in another way, or called from elsewhere: what stands at such a place is possible, not wrong.
 #pragma once
 
 #include "analyzer/objects/claims.h"

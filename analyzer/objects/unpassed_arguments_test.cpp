@@ -31,6 +31,13 @@ TEST_F(UnpassedArgumentsTest, AnArgumentThatIsHandedOn) {
   EXPECT_FALSE(AreNeeded(show + "def submit(x, visualize=False):\n  show(x, visualize)\nsubmit(1)\nsubmit(1, True)\n"));
 }
 
+TEST_F(UnpassedArgumentsTest, AnArgumentOfAProcess) {
+  const std::string work = "import torch.multiprocessing as mp\ndef work(rank, resume=True):\n  if resume == True:\n    here()\n";
+  EXPECT_TRUE(AreNeeded(work + "def run(resume):\n  mp.spawn(work, args=(resume,), nprocs=2)\nrun(resume=False)\n"));
+  EXPECT_FALSE(AreNeeded(work + "def run(resume):\n  mp.spawn(work, args=(resume,), nprocs=2)\nrun(resume=True)\n"));
+  EXPECT_FALSE(AreNeeded(work + "mp.spawn(work, nprocs=2)\n"));
+}
+
 TEST_F(UnpassedArgumentsTest, AFunctionThatIsCalledThereOnly) {
   const std::string save = "def save():\n  here()\ndef run(debug=False):\n  if debug:\n    save()\n";
   EXPECT_TRUE(AreNeeded(save + "run()\n"));

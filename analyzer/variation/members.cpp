@@ -232,6 +232,8 @@ bool FunctionEvaluator::IsRankFormula(ValueId value) const {
 }
 
 ValueId FunctionEvaluator::MemberOfAny(ir::ExprId site, ValueId object, NameId attr) {
+  // `x.shape.rank` of TensorFlow is what others call `x.ndim`, and no rank of a process.
+  if (Text(attr) == "rank" && store_[object].is_derived(tables_.NameSymbol("shape"))) attr = tables_.program.names->Intern("ndim");
   if (const knowledge::EntryId entry = knowledge_.FindAnyMember(attr)) {
     if (knowledge_[entry].is_attribute) return CallKnown(site, entry, object, {});
     return store_.Make(Value::BoundExternal(entry), {&object, 1});

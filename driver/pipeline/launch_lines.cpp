@@ -268,7 +268,8 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
     if (file.kind == launch::FileKind::Markdown && MayBeBelow(job, folder)) job.script_path.clear();
     if (file.brings_files) continue;
     // Of the scripts of a folder without code nothing is known.
-    job.is_script_nowhere = !by_folder_.empty() && !job.is_module && job.script.text().ends_with(".py") && !by_name_.contains(NameOf(job.script.text()));
+    const bool is_nowhere = job.script.IsBelowOwnFolder() ? job.script_path.empty() : !by_name_.contains(NameOf(job.script.text()));
+    job.is_script_nowhere = !by_folder_.empty() && !job.is_module && job.script.text().ends_with(".py") && is_nowhere;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
     if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
     // A page may tell of what is still to be written.
@@ -368,6 +369,7 @@ std::string LaunchLineReader::ReachOf(const std::string& folder) const {
 
 std::string_view LaunchLineReader::FileOf(const launch::Job& job, std::string_view folder) const {
   const std::string script = PathOf(job);
+  if (job.script.IsBelowOwnFolder()) return FileAt(Normalized(Join(std::string(folder), script)));
   std::string_view file = FileOf(script, folder);
   // `python -m package` runs the file that makes a package a program.
   if (file.empty() && job.is_module) file = FileOf(script.substr(0, script.size() - 3) + "/__main__.py", folder);
@@ -389,13 +391,18 @@ std::string_view LaunchLineReader::OnlyBelow(std::string_view folder, std::strin
 }
 
 std::string_view LaunchLineReader::FileOf(const std::string& script, std::string_view folder) const {
-  const auto named = by_name_.find(NameOf(script));
-  if (named == by_name_.end()) return {};
   for (const std::string& path : {Normalized(Join(std::string(folder), script)), script}) {
-    const auto found = std::ranges::find(named->second, path);
-    if (found != named->second.end()) return *found;
+    if (const std::string_view found = FileAt(path); !found.empty()) return found;
   }
-  return OnlyOne(named->second, [&](std::string_view path) { return path.ends_with("/" + script); });
+  const auto named = by_name_.find(NameOf(script));
+  return named == by_name_.end() ? std::string_view() : OnlyOne(named->second, [&](std::string_view path) { return path.ends_with("/" + script); });
+}
+
+std::string_view LaunchLineReader::FileAt(const std::string& path) const {
+  const auto named = by_name_.find(NameOf(path));
+  if (named == by_name_.end()) return {};
+  const auto found = std::ranges::find(named->second, path);
+  return found == named->second.end() ? std::string_view() : *found;
 }
 
 // A script in a folder of the project that has other scripts, one of which has nearly its name, while no file of the project has it.

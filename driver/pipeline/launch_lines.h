@@ -39,6 +39,7 @@ class LaunchLineReader {
   void NoteConfig(const launch::Job& job, const std::string& folder, std::optional<size_t> line);
   std::string_view FileOf(const launch::Job& job, std::string_view folder) const;
   std::string_view FileOf(const std::string& script, std::string_view folder) const;
+  std::string_view FileAt(const std::string& path) const;
   bool MayBeBelow(const launch::Job& job, std::string_view folder) const;
   std::string_view OnlyBelow(std::string_view folder, std::string_view name) const;
   // Whether it may start a file of the project though it is not known which.

@@ -25,11 +25,24 @@ bool MissingModules::Lacks(std::string_view path, uint32_t level, std::string_vi
     }
     return std::ranges::none_of(project_.import_roots, [&](const std::string& root) { return IsFolder(root) && MayHold(root, dotted); });
   }
+  const std::optional<std::string> start = FolderAt(path, level);
+  return start && LacksBelow(*start, dotted);
+}
+
+bool MissingModules::HoldsModule(std::string_view path, uint32_t level, std::string_view name) const {
+  were_asked_ = true;
+  const std::optional<std::string> folder = FolderAt(path, level);
+  return folder && (IsFile(Join(*folder, std::string(name) + ".py")) || IsFile(Join(Join(*folder, name), "__init__.py")));
+}
+
+// Where a relative import of this level looks; nothing: above the project.
+std::optional<std::string> MissingModules::FolderAt(std::string_view path, uint32_t level) {
+  std::string folder(DirectoryOf(path));
   for (uint32_t i = 1; i < level; ++i) {
-    if (folder.empty()) return false;
+    if (folder.empty()) return std::nullopt;
     folder = DirectoryOf(folder);
   }
-  return LacksBelow(std::move(folder), dotted);
+  return folder;
 }
 
 bool MissingModules::LacksBelow(std::string folder, std::string_view dotted) const {
@@ -39,7 +52,8 @@ bool MissingModules::LacksBelow(std::string folder, std::string_view dotted) con
     if (!MayHold(folder, part)) return !MayBeBuilt(part);
     if (dot == std::string_view::npos) return false;
     folder = Join(folder, part);
-    if (!IsFolder(folder)) return false;
+    // A file of Python has no parts.
+    if (!IsFolder(folder)) return IsFile(folder + ".py");
     dotted = dotted.substr(dot + 1);
   }
 }
@@ -47,6 +61,11 @@ bool MissingModules::LacksBelow(std::string folder, std::string_view dotted) con
 bool MissingModules::IsFolder(const std::string& path) const {
   const base::Result<source::EntryKind> kind = in_.files.Kind(in_.paths.Shown(path));
   return kind && *kind == source::EntryKind::Directory;
+}
+
+bool MissingModules::IsFile(const std::string& path) const {
+  const base::Result<source::EntryKind> kind = in_.files.Kind(in_.paths.Shown(path));
+  return kind && *kind == source::EntryKind::File;
 }
 
 // A folder of which nothing is seen may be one that was not checked out.

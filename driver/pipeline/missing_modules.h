@@ -19,6 +19,8 @@ class MissingModules {
   // speaks of it. `import data` (level 0) looks in the folder of the file, those around it, and where imports of the project start; more
   // than one part is found in no such way.
   bool Lacks(std::string_view path, uint32_t level, std::string_view dotted) const;
+  // Whether `name.py`, or a package of that name with an `__init__.py`, lies where a relative import in a file looks.
+  bool HoldsModule(std::string_view path, uint32_t level, std::string_view name) const;
   bool AnySetsPythonPath() const;
   // Whether a file of requirements names a package.
   bool AreRequired(std::string_view package) const;
@@ -31,6 +33,8 @@ class MissingModules {
   bool IsBuilt(std::string_view part) const;
   bool LacksBelow(std::string folder, std::string_view dotted) const;
   bool IsFolder(const std::string& path) const;
+  bool IsFile(const std::string& path) const;
+  static std::optional<std::string> FolderAt(std::string_view path, uint32_t level);
   bool Names(const std::string& path, std::string_view word) const;
 
   const LaunchInput& in_;

@@ -44,6 +44,14 @@ TEST_F(MissingModulesTest, WhereARelativeImportLooks) {
   EXPECT_FALSE(Lacks("run/main.py", 4, "sets"));
 }
 
+TEST_F(MissingModulesTest, AFileHasNoParts) {
+  EXPECT_TRUE(Lacks("run/main.py", 2, "src.own.part"));
+  EXPECT_TRUE(MissingModules(input_, project_).HoldsModule("run/main.py", 1, "tools"));
+  EXPECT_TRUE(MissingModules(input_, project_).HoldsModule("sets/pairs.py", 1, "pairs"));
+  EXPECT_FALSE(MissingModules(input_, project_).HoldsModule("run/main.py", 1, "data"));
+  EXPECT_FALSE(MissingModules(input_, project_).HoldsModule("run/main.py", 3, "run"));
+}
+
 TEST_F(MissingModulesTest, WhatABuildMakes) {
   EXPECT_FALSE(Lacks("run/main.py", 1, "tools.fast"));
   EXPECT_FALSE(Lacks("run/main.py", 1, "tools.built"));

@@ -269,13 +269,29 @@ objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const
           .lacks = [&missing, path_of](ir::ModuleId module, uint32_t level, std::string_view dotted) {
             return missing.Lacks(path_of(module), level, dotted);
           },
+          .hold = [&missing, path_of](ir::ModuleId module, uint32_t level, std::string_view name) { return missing.HoldsModule(path_of(module), level, name); },
           .set_python_path = [&missing] { return missing.AnySetsPythonPath(); },
           .require = [&missing](std::string_view package) { return missing.AreRequired(package); },
           .name_as_part = [&unread](std::string_view name) { return unread.NameAsPart(name); }};
 }
 
-std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read,
-                                     const objects::OtherFiles& others, unsigned most_jobs, const base::Watch& watch) {
+// Scripts that commands start, and whose imports fail.
+std::set<std::string> FailingScripts(const Analysed& a, const objects::SureFailures& failures) {
+  std::set<std::string_view> started;
+  for (const launch::LaunchFile& file : a.launches.files) {
+    for (const launch::Job& job : file.jobs) started.insert(job.script_path);
+  }
+  std::set<std::string> failing;
+  for (uint32_t m = 0; m < a.program.infos.size(); ++m) {
+    const std::string& path = a.program.infos[ir::ModuleId{m}].path;
+    if (started.contains(path) && failures.FailsAtImports(ir::ModuleId{m})) failing.insert(path);
+  }
+  return failing;
+}
+
+// `failing_scripts`: what is found out about scripts on the way.
+std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read, const objects::OtherFiles& others,
+                                     unsigned most_jobs, const base::Watch& watch, std::set<std::string>& failing_scripts) {
   const unsigned jobs = JobsFor(a.program, most_jobs);
   objects::ProgramIndex index(a.program, *a.knowledge, a.facts);
   const objects::Values values(a.program, *a.knowledge, a.facts);
@@ -283,7 +299,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   RuleObjects made;
   made.FillSettings(a, index, read);
   made.Fill(a, index, guards, jobs);
-  const objects::SureFailures failures(a.program, *a.knowledge, a.facts, index, others);
+  const objects::SureFailures failures(a.program, *a.knowledge, a.facts, index, *made.training, others);
   rules::Context context{a.files, a.program, *a.knowledge, a.facts, a.analysis, index, values, guards, *made.ranks, *made.job_places,
                          *made.training, *made.loading, *made.launch, *made.accumulation, *made.options, *made.settings, *made.file_uses, *made.strategies,
                          *made.shares, a.launches};
@@ -295,6 +311,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          .failures = failures,
                          .parts = {a.program, *a.knowledge, index, others}};
   JudgePlaces(facts, a.program, findings);
+  failing_scripts = FailingScripts(a, failures);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {
     if (finding.witness) finding.witness->communicators = communicators;
@@ -505,8 +522,9 @@ struct Stages {
       out.files_requested += CountOfLaunchFiles(std::span(a.launches.files).subspan(known));
       return settings;
     };
-    out.findings = FindingsOfRules(wanted, a, read, others, options.jobs, limits);
-    rules::CheckLaunchFiles({a.files, launches, scripts}, wanted, out.findings);
+    std::set<std::string> failing_scripts;
+    out.findings = FindingsOfRules(wanted, a, read, others, options.jobs, limits, failing_scripts);
+    rules::CheckLaunchFiles({a.files, launches, scripts, failing_scripts}, wanted, out.findings);
     AssumeCut(a, without_values, out.findings);
   }
 

@@ -88,8 +88,12 @@ class Reader {
     return is_of_job;
   }
   void ReadPins() {
-    for (const std::string& path : scan_.files.requirements) {
+    const auto read = [&](const std::string& path) {
       if (const std::optional<std::string> text = TextOf(in_, path)) launches_.pins.Note(path, *text, launches_.tables.torch_bounds());
+    };
+    std::ranges::for_each(scan_.files.requirements, read);
+    for (const std::string& path : scan_.files.all) {
+      if (launch::MayInstall(path)) read(path);
     }
   }
 

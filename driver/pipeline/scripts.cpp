@@ -29,13 +29,13 @@ class ScriptReader {
     for (const ir::Module& module : parsed.modules) by_path_.emplace(parsed.files[module.file].path, &module);
   }
 
-  // Nothing: it comes to too many files.
-  std::optional<objects::ScriptOptions> Read(const std::string& script) {
+  // Of a script that comes to too many files: what the nearest of them show.
+  objects::ScriptOptions Read(const std::string& script) {
     std::vector<std::string_view> reached = {script};
     std::unordered_set<std::string_view> seen = {script};
     std::vector<const objects::ModuleOptions*> modules;
     for (size_t at = 0; at < reached.size(); ++at) {
-      if (reached.size() > kMostFiles) return std::nullopt;
+      if (reached.size() > kMostFiles) return OfSome(std::move(modules));
       const File& file = FileOf(reached[at]);
       modules.push_back(&file.options);
       for (const std::string& import : file.imports) {
@@ -46,6 +46,15 @@ class ScriptReader {
   }
 
  private:
+  // What these files show holds; that none shows a thing says nothing.
+  static objects::ScriptOptions OfSome(std::vector<const objects::ModuleOptions*> modules) {
+    const objects::ModuleOptions unseen{.is_open = true};
+    modules.push_back(&unseen);
+    objects::ScriptOptions options = objects::OptionsOf(modules);
+    options.has_local_rank_of_option = options.starts_its_ranks = options.has_no_nccl = false;
+    return options;
+  }
+
   static std::vector<std::string> WordsWith(const launch::LauncherTables& tables) {
     std::vector<std::string> words(kWords.begin(), kWords.end());
     for (const launch::TorchModule& module : tables.torch_modules()) words.push_back(module.name.substr(module.name.rfind('.') + 1));
@@ -141,7 +150,7 @@ Scripts ReadScripts(const LaunchInput& input, const binding::ModuleGraph& graph,
     for (const launch::Job& job : file.jobs) {
       const bool has_launcher = std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
       if (!has_launcher || !job.script_path.ends_with(".py") || scripts.contains(job.script_path)) continue;
-      scripts.emplace(job.script_path, reader.Read(job.script_path).value_or(objects::ScriptOptions()));
+      scripts.emplace(job.script_path, reader.Read(job.script_path));
     }
   }
   return scripts;

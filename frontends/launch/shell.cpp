@@ -205,7 +205,7 @@ class ShellReader {
 
   // `$0` is the script that was started, also in a file that it sources.
   void SetOwnPath() {
-    const Piece folder{.text = input_.path, .origin = text_.Between(0, 1).span()};
+    const Piece folder{.text = input_.path, .origin = text_.Between(0, 1).span(), .is_own_folder = true};
     const Piece name{.text = std::string(1, kUnknownPart), .origin = folder.origin, .sureness = Sureness::Unknown};
     ShellVariable path{.words = {Word(folder)}, .span = folder.origin};
     path.words[0].Add(name);

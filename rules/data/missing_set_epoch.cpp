@@ -5,6 +5,7 @@
 
 #include "analyzer/binding/receiver.h"
 #include "analyzer/ir/bindings.h"
+#include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/known_tests.h"
 #include "analyzer/objects/local_flow.h"
@@ -620,13 +621,11 @@ class Epochs {
   }
 
   // `model.eval()`, and gradients without a step of an optimizer: they are of the inputs, which an attack changes.
-  bool IsOfInputs(const LoaderLoop& loop) const {
+  bool IsOfInputs(const LoaderLoop& loop) {
     const FuncId function = loop.iterable.function;
-    const ir::Module& module = context_.program.module_of(function);
-    return !loop.hands_on && !context_.training.Steps(context_.program.funcs[function].module, loop.loop) &&
-           std::ranges::any_of(context_.index.KnownCallsIn(function), [&](const objects::KnownCall& call) {
-             return call.entry->Has(knowledge::Role::SetEvaluation) && module[call.expr].begin < module[loop.loop].begin;
-           });
+    if (loop.hands_on || context_.training.Steps(context_.program.funcs[function].module, loop.loop)) return false;
+    if (!evaluations_) evaluations_.emplace(context_.program, context_.knowledge, context_.facts, context_.index, context_.loading, context_.training, context_.launch);
+    return evaluations_->ModeAt(function, loop.loop) == objects::ModelMode::Evaluation;
   }
 
   // `loaders[phase]`: a loop that draws from several loaders. Where the sampler of another one is told, or another one shuffles by itself, that is
@@ -909,6 +908,7 @@ class Epochs {
   std::vector<Told> lost_;                               // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
+  std::optional<objects::EvaluationLoops> evaluations_;  // once they were asked for
   std::set<std::array<uint32_t, 4>> methods_;  // that were told of: sampler, function and head of the loop over epochs, name of the method
   std::set<uint32_t> drawn_;                             // loaders, by ValueId
 };

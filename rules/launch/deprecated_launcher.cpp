@@ -99,6 +99,11 @@ bool IsBesideTorchrun(const LaunchFile& file, const Job& job) {
   });
 }
 
+// Which file it is hangs on a folder that is not known (`$CODE/train.py`), or there is none: whether its parser takes the argument is not known.
+bool IsScriptUnseen(const Job& job) {
+  return job.is_script_nowhere || (!job.script.IsKnown() && job.script.text().ends_with(".py"));
+}
+
 // One finding for the commands of a file that are told the same, at the first of them, and one fix for all of them.
 void AddTo(std::vector<Finding>& of_file, Finding finding) {
   const std::string message = findings::Render(finding.message);
@@ -124,7 +129,8 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
     for (const Job& job : file.jobs) {
       const Layer* layer = job.Find("torch.distributed.launch");
       if (layer == nullptr || IsOtherArmOfTorchrun(file, job)) continue;
-      const bool is_doubtful = StartsToday(context, job, *layer) || IsOfOldRelease(context, file, job) || IsBesideTorchrun(file, job) || job.is_script_nowhere;
+      const bool is_doubtful = StartsToday(context, job, *layer) || IsOfOldRelease(context, file, job) || IsBesideTorchrun(file, job) || IsScriptUnseen(job) ||
+                               context.FailsBeforeParsing(job);
       Finding finding = LaunchFinding(kAR905, Severity::Warning, is_doubtful ? Confidence::Possible : Confidence::Likely, PlaceOf(*layer),
                                       {"`torch.distributed.launch` is deprecated: since PyTorch 2.0 it passes `--local-rank` to the script, "
                                        "which breaks a parser that takes `--local_rank` alone",
@@ -182,13 +188,15 @@ torchrun --nproc_per_node=8 train.py
 * `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
 * A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`, or
   `LOCAL_RANK` beside `parse_known_args`) or takes the new name: then the finding is only *possible*.
-  So it is where the project has no file of the script's name, where a page starts the same script by
-  `torchrun` as well, and where only PyTorch before 2.0 can run it: by what it says that it is run with (as
-  below), by a version of Python that has no other, or by an import of what is gone since (`torch._six`).
+  So it is where the project has no file of the script's name, or none in the folder that is meant
+  (`$(dirname "$0")/train.py`); where that folder is not known (`$CODE/train.py`); where a page starts the
+  same script by `torchrun` as well; where the script imports what is not there; and where only PyTorch before 2.0 can run it: by what it says that it is
+  run with (as below), by a version of Python that has no other, or by an import of what is gone since
+  (`torch._six`).
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
-  `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles or a page that tells
-  how to install it, in the folder of the script or above; or by another package that only works with an
-  older one (`torchvision==0.8.2`).
+  `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles, Makefiles, scripts of
+  the shell or a page that tells how to install it, in the folder of the script or above; or by another
+  package that only works with an older one (`torchvision==0.8.2`).
 
 ## Fix
 

@@ -114,6 +114,8 @@ class SureEnds {
         return {{"every rank fails here: nothing gives `{}` of this class", {Quoted(context_, {function, failure.expr})}}, "AttributeError"};
       case FailureKind::SecondGroup:
         return {{"every rank fails here: the process group has been made before", {}}, "ValueError"};
+      case FailureKind::NoScheme:
+        return {{"every rank fails here: `init_method` does not say what it is the address of, as `tcp://` does", {}}, "RuntimeError"};
       default:
         return {};
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 
@@ -16,12 +17,14 @@ struct LaunchContext {
   const source::SourceFiles& files;
   const launch::Launches& launches;
   const std::map<std::string, objects::ScriptOptions>& scripts;  // by path, relative to the root
+  const std::set<std::string>& failing_scripts;  // paths of those whose imports fail: their parsers are not asked
 
   // Of the script that a job starts; nullptr: it is not known.
   const objects::ScriptOptions* ScriptOf(const launch::Job& job) const {
     const auto script = scripts.find(job.script_path);
     return script == scripts.end() ? nullptr : &script->second;
   }
+  bool FailsBeforeParsing(const launch::Job& job) const { return failing_scripts.contains(job.script_path); }
 };
 
 // Of these rules, those about launch files.

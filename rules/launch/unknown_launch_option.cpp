@@ -264,10 +264,13 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       if (agent == nullptr) continue;
       CheckPorts(job, *agent, sink);
       CheckBehindScript(context, job, *agent, sink);
+      const size_t before_script = sink.size();
       CheckHandedRank(context, job, *agent, sink);
       CheckArguments(context, file, job, sink);
       CheckArgumentValues(context, file, job, sink);
       CheckLackingValues(context, file, job, sink);
+      if (!context.FailsBeforeParsing(job)) continue;
+      for (Finding& of_parser : std::span(sink).subspan(before_script)) findings::Assume(of_parser, findings::Assumptions::Of(findings::Assumption::RunsToHere));
     }
   }
 }
@@ -325,6 +328,7 @@ torchrun --nproc_per_node=8 train.py
   fill it in. In a script such a word is *possible*, and hidden by default, unless another launcher takes it.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args` without `parse_args` below, names that are computed, `sys.argv`.
+* A script that imports what is not there, so that it does not come to its parser: *possible*.
 * `main.py` on the page of a folder that has none itself, where the root has one and a folder below another.
 
 ## Fix

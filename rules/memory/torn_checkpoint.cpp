@@ -592,7 +592,8 @@ os.replace("last.pt.tmp", "last.pt")
 * The file, or the folder that it is in, is written under another name and then renamed, or the old one is
   moved away first.
 * The name or a folder on the way changes from one time to the next, and nothing picks the newest: it holds
-  the step, in a variable, a field that is counted up, or a parameter that is another one in each call.
+  the step, in a variable, a field that is counted up, what a checkpoint holds under the name of such a
+  field, or a parameter that is another one in each call.
 * The same is written whenever this is, under another name or in a folder of its own each time, as the best
   model is beside the last one: then one of both is always whole.
 * A `raise` or `break` stands behind the call: it is made once.
