@@ -481,6 +481,7 @@ class Checkpoints {
   }
 
   void Report(const FileUse& write, const FileUse& read, const FilePath& picked, bool is_same_each_time) {
+    if (IsTextForNumber(write, read)) return;
     const std::string name = NameOf(picked);
     const Site& place = PlaceOf(write);
     if (!reported_.insert({SpanOf(context_, place).file.index, SpanOf(context_, place).begin}).second) return;
@@ -499,7 +500,6 @@ class Checkpoints {
              {is_same_each_time ? "the previous checkpoint is lost as soon as this starts to write" : "after a crash, half a file is the newest checkpoint", {}});
     if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Call, {"written here", {}});
     AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Call, {"the job can resume from it here", {}});
-    finding.is_in_preview = IsTextForNumber(write, read);
     finding.help = {"save under a temporary name in the same folder, then move it into place with `os.replace`", {}};
     sink_.push_back(std::move(finding));
   }
@@ -547,8 +547,8 @@ extern const Rule TornCheckpoint = {
     .code = kAR808,
     .name = "torn-checkpoint",
     .severity = Severity::Warning,
-    .preview_in_part = "checkpoints with a text where the reader counts on (`\"epoch\": \"best\"`), from which nobody resumes: 5 of 8 were right, as the best model "
-                       "may be lost all the same",
+    .on_by_default = false,
+    .preview = "of 51 findings on public code that nobody had looked at 36 were right: the others stand in programs that fail first, or are never resumed",
     .languages = "Python",
     .summary = "checkpoint that is overwritten in place, and from which the program resumes",
     .explanation = R"md(
@@ -597,6 +597,7 @@ os.replace("last.pt.tmp", "last.pt")
 * The same is written whenever this is, under another name or in a folder of its own each time, as the best
   model is beside the last one: then one of both is always whole.
 * A `raise` or `break` stands behind the call: it is made once.
+* What is saved holds a text where the reader counts on (`"epoch": "best"`): nobody can resume from it.
 * The file is read behind the loop, in a branch that only evaluates, in another script, or in the function
   that writes it in each round: it is a result, not a checkpoint to go on from.
 * The newest is picked only where the one that the same loop overwrites is not there: that one is reported.
