@@ -181,24 +181,41 @@ bool MissingImports::IsMissingFromScripts(ir::ModuleId module, std::string_view 
 
 bool MissingImports::IsMissingFrom(ir::ModuleId script, std::string_view dotted) const {
   const std::string_view first = dotted.substr(0, dotted.find('.'));
+  const std::string_view path = program_.infos[script].path;
+  // A file with the name of the library that it uses: started by its path it finds itself, and as a part of a package it does not.
+  if (path.substr(path.rfind('/') + 1) == std::string(first) + ".py") return false;
   uint32_t found = 0, level = 1;
-  for (std::string_view folder = program_.infos[script].path; !folder.empty(); ++level) {
+  for (std::string_view folder = path; !folder.empty(); ++level) {
     folder = base::FolderOf(folder);
     if (!others_.lacks(script, level, dotted)) return false;
     if (found == 0 && others_.hold(script, level, first)) found = level;
   }
   // Above, another one may be found before: of a path that is set, or an installed one.
-  return found > 0 && (found == 1 || (!others_.require(first) && !others_.set_python_path())) &&
-         std::ranges::none_of(neighbourhood_.UsedBy(script), [&](ir::ModuleId used) { return MayExtendPath(used); });
+  const bool is_beside = found == 1;
+  if (found == 0 || (!is_beside && (others_.require(first) || others_.set_python_path()))) return false;
+  return std::ranges::none_of(neighbourhood_.UsedBy(script), [&](ir::ModuleId used) { return is_beside ? NamesPath(used) : MayExtendPath(used); });
 }
 
 const std::vector<ir::ModuleId>& MissingImports::ScriptsOf(ir::ModuleId module) const {
   const auto [known, is_new] = scripts_.try_emplace(module.index);
   if (is_new) {
-    known->second = neighbourhood_.UsersOf(module);
+    known->second = UsersOf(module);
     std::erase_if(known->second, [&](ir::ModuleId user) { return !IsStartedByHand(program_, neighbourhood_, user) || program_.infos[user].path.ends_with(".ipynb"); });
   }
   return known->second;
+}
+
+// Python reads a package before each of its parts.
+std::vector<ir::ModuleId> MissingImports::UsersOf(ir::ModuleId module) const {
+  std::vector<ir::ModuleId> users = neighbourhood_.UsersOf(module);
+  if (!program_.infos[module].is_package) return users;
+  const std::string_view folder = base::FolderOf(program_.infos[module].path);
+  for (uint32_t i = 0; i < program_.infos.size(); ++i) {
+    if (folder.empty() || !base::IsBelow(program_.infos[ir::ModuleId{i}].path, folder)) continue;
+    const std::vector<ir::ModuleId> of_part = neighbourhood_.UsersOf(ir::ModuleId{i});
+    users.insert(users.end(), of_part.begin(), of_part.end());
+  }
+  return users;
 }
 
 // Of a file or a folder.
@@ -224,13 +241,18 @@ ir::ModuleId MissingImports::PackageNamed(std::string_view name) const {
   return found;
 }
 
-// `sys.path.append("..")`, or it imports what was not read, and may do so.
+// It speaks of Python's path, or imports what was not read, and may do so.
 bool MissingImports::MayExtendPath(ir::ModuleId id) const {
+  const auto& targets = program_.import_targets[id.index];
+  return NamesPath(id) || std::ranges::any_of(targets, [&](const binding::Target& target) {
+    return target.kind == binding::TargetKind::External && program_.unread.contains(target.name);
+  });
+}
+
+// `sys.path.append("..")`
+bool MissingImports::NamesPath(ir::ModuleId id) const {
   const ir::Module& module = program_.modules[id];
-  for (uint32_t i = 0; i < module.imports.size(); ++i) {
-    const ir::Import& import = module.imports[ir::ImportId{i}];
-    const binding::Target& target = program_.import_targets[id.index][i];
-    if (target.kind == binding::TargetKind::External && program_.unread.contains(target.name)) return true;
+  for (const ir::Import& import : module.imports) {
     const std::string_view from = program_.text(import.module);
     if (from == "site" || (from == "sys" && import.name && program_.text(import.name) == "path")) return true;
   }

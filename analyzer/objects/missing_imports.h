@@ -59,6 +59,8 @@ class MissingImports {
   bool IsNameOfProject(std::string_view name) const;
   ir::ModuleId PackageNamed(std::string_view name) const;
   bool MayExtendPath(ir::ModuleId module) const;
+  bool NamesPath(ir::ModuleId module) const;
+  std::vector<ir::ModuleId> UsersOf(ir::ModuleId module) const;
 
   const binding::Program& program_;
   const ProgramIndex& index_;

@@ -303,10 +303,12 @@ bool SureFailures::FailsInRounds(FuncId function, ir::StmtId id) const {
   return is_loop && training_.Trains(program_.funcs[function].module, id) && FailsInBlock(function, ir::BodyOf(module[id]));
 }
 
-// `if rank == 0: ... else: save(path)`, where one arm fails.
+// `if rank == 0: ... else: save(path)`, where one arm fails, or `if distributed:`, where the arm of a job of several does.
 bool SureFailures::FailsOnSomeRanks(FuncId function, const ir::Stmt& stmt) const {
   const variation::ValueId test = facts_.value(program_.funcs[function].module, ir::ValueOf(stmt));
-  if (!test || !facts_.values_store[test].is_equality()) return false;
+  if (!test) return false;
+  if (IsOfSeveral(test)) return FailsInBlock(function, ir::BodyOf(stmt));
+  if (!facts_.values_store[test].is_equality()) return false;
   const variation::Operands asked = facts_.values_store.OperandsOf(test);
   const variation::Value& left = facts_.values_store[asked.left];
   const variation::ValueId passed = left.kind == ValueKind::Param ? facts_.param(left.function(), left.param_index()) : asked.left;
@@ -316,6 +318,15 @@ bool SureFailures::FailsOnSomeRanks(FuncId function, const ir::Stmt& stmt) const
   if (!is_rank || facts_.values_store[asked.right].count() != 0) return false;
   const ir::BlockId otherwise = ir::ElseBlockOf(stmt);
   return FailsInBlock(function, ir::BodyOf(stmt)) || (otherwise && FailsInBlock(function, otherwise));
+}
+
+// It is true wherever there are several ranks: `args.distributed`, also where that is first false and then set.
+bool SureFailures::IsOfSeveral(variation::ValueId test) const {
+  const std::vector<variation::ValueId> leaves = values_.Leaves(test);
+  const auto is_distributed = [&](variation::ValueId leaf) { return variation::IsCoordinate(facts_.values_store[leaf], knowledge::Coordinate::Distributed); };
+  return std::ranges::any_of(leaves, is_distributed) && std::ranges::all_of(leaves, [&](variation::ValueId leaf) {
+    return is_distributed(leaf) || facts_.values_store[leaf].kind == ValueKind::Bool;
+  });
 }
 
 // Whenever the expression is evaluated.
@@ -417,7 +428,8 @@ std::vector<variation::ValueId> SureFailures::LeavesOfOneWay(variation::ValueId 
   constexpr size_t kMostParts = 64;
   struct Part {
     variation::ValueId value;
-    std::vector<std::pair<variation::ValueId, bool>> chosen;  // conditions, and how they come out
+    // Conditions, and how they come out.
+    std::vector<std::pair<variation::ValueId, bool>> chosen;
   };
   std::vector<variation::ValueId> leaves;
   std::vector<Part> work = {{value, {}}};

@@ -129,6 +129,7 @@ class SureFailures {
   Failure FailureOfCall(FuncId function, ir::ExprId expr) const;
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
   base::NameId RefusedArgument(FuncId function, ir::ExprId call) const;
+  bool IsOfSeveral(variation::ValueId test) const;
   bool FailsInRounds(FuncId function, ir::StmtId stmt) const;
   Failure FailureOfKnown(FuncId function, ir::ExprId call) const;
   bool IsSamplerOfOneRank(ir::ModuleId module, ir::ExprId call) const;

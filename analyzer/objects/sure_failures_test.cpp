@@ -228,6 +228,8 @@ TEST_F(SureFailuresTest, ASamplerOfOneRank) {
   EXPECT_TRUE(IsFailed(head + "  tasks = 1\n  S(data, num_replicas=tasks, rank=dist.get_rank())\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed(head + "  S(data, num_replicas=dist.get_world_size(), rank=dist.get_rank())\n  print(\"here\")\n"));
   EXPECT_FALSE(IsFailed(head + "  S(data, num_replicas=1, rank=0)\n  print(\"here\")\n"));
+  EXPECT_TRUE(IsFailed(head + "  if dist.is_initialized():\n    S(data, num_replicas=1, rank=dist.get_rank())\n  print(\"here\")\n"));
+  EXPECT_FALSE(IsFailed(head + "  if not dist.is_initialized():\n    S(data, num_replicas=1, rank=dist.get_rank())\n  print(\"here\")\n"));
 }
 
 TEST_F(SureFailuresTest, AnAddressWithoutAScheme) {

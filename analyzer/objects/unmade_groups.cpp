@@ -64,7 +64,8 @@ std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variat
   for (const auto& [file, used] : starts) {
     const ir::StmtId main = MainOf(program, file);
     const bool is_of_others = any(used, speaks) && any(used, shared) && !any(used, makes_else);
-    const bool is_unmade = main && !any(used, makes) && (any(used, has_maker) || is_of_others) && !MayFindFunctions(program, facts, index, file, main);
+    const bool is_left_out = main && any(used, has_maker) && !MayFindFunctions(program, facts, index, file, main);
+    const bool is_unmade = main && !any(used, makes) && (is_left_out || (is_of_others && !any(used, has_maker)));
     for (const ir::ModuleId each : used) (is_unmade ? unmade : made)[each.index] = true;
   }
   for (size_t m = 0; m < unmade.size(); ++m) unmade[m] = unmade[m] && !made[m];

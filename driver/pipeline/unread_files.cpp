@@ -47,8 +47,11 @@ bool UnreadFiles::Name(std::string_view path, std::string_view name) const {
 }
 
 bool UnreadFiles::Names(std::string_view module, std::string_view name) const {
+  const std::string file = std::string(module) + ".py";
   return std::ranges::any_of(unread_, [&](const std::string& other) {
-    const std::string text = TextOf(other);
+    std::string text = TextOf(other);
+    // A page lists files, which says nothing of what is in them.
+    for (size_t at = other.ends_with(".md") ? text.find(file) : std::string::npos; at != std::string::npos; at = text.find(file, at)) text.erase(at, file.size());
     return python::HasWord(text, name) && python::HasWord(text, module);
   });
 }
