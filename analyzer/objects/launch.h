@@ -6,8 +6,8 @@
 // everywhere. A function that is handed over as a value (`launch(main)`, a table of commands) is run by whoever hands it
 // over unless it shows something itself.
 //
-// A file that is started by hand (`if __name__ == "__main__"`), speaks to no ranks, and neither shows nor imports anything
-// that makes a job is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
+// A file that is started by hand (`if __name__ == "__main__"`), speaks to no ranks, and comes to no function that makes a job
+// (named_functions.h) is run by one process. That is unsound where a file outside the project makes the job. Lines of scripts
 // and pages that start it (launch_lines.h) tell more: ranks if a launcher does, one process if all start it by `python` and
 // neither it nor what it uses starts ranks itself, and a job of one where launchers are told to start one process, no line
 // starts more and the code does not ask for ranks and deal data out to them itself. So are the files that only such programs use. What makes
