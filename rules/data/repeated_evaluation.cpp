@@ -171,8 +171,8 @@ A loop over a `DataLoader` in a job that trains, also within an expression that 
 
 * gradients are off, or the model was put into evaluation mode;
 * all ranks come to it, and share the work otherwise: a model is wrapped, data is dealt out;
-* neither a sampler nor the data set knows the rank, whichever of several loaders may stand there. Of a function that is
-  given several, the calls that give it such a one.
+* neither a sampler nor the data set knows the rank, whichever of several loaders may stand there. Of a
+  function that is given several, the calls that give it such a one.
 
 ## Why it hurts
 

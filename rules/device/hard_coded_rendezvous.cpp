@@ -308,8 +308,8 @@ extern const Rule HardCodedRendezvous = {
 
 `os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, also to
 the default of a parameter for which no call passes another one, and an `init_method` of the form
-`tcp://host:port` that is written in the program, there or where it is passed. A number above 65535, or a text without
-digits, is an error: no port has it.
+`tcp://host:port` that is written in the program, there or where it is passed. A number above 65535, or a
+text without digits, is an error: no port has it.
 
 ## Why it hurts
 
@@ -333,7 +333,8 @@ dist.init_process_group("nccl", rank=rank, world_size=world_size)
 
 ## When it is silent
 
-* `setdefault`, `get` with a default, or a test of the environment around the assignment; an exception handler.
+* `setdefault`, `get` with a default, or a test of the environment around the assignment.
+* It stands in an exception handler: a second try where joining the job has failed.
 * The port comes from somewhere: an argument, a configuration, a free port of the system, 0.
 * The job has one process, or MPI introduces its ranks to each other.
 * The function is one of a script, and nothing calls it.
