@@ -361,12 +361,19 @@ bool FunctionCheck::IsMadeUpElsewhere(TraceId loop, TraceId operation) const {
   });
 }
 
+// A choice that was told already leads all ranks both ways: a rank that it keeps out has no root, type or size to compare there.
+bool FunctionCheck::ComeThere(Scene& scene, uint32_t i, TraceId first, uint32_t j, TraceId second) const {
+  if (settled_.empty()) return true;
+  return NodesReached(state_, scene, root_, i, {}).contains(first.index) && NodesReached(state_, scene, root_, j, {}).contains(second.index);
+}
+
 std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
                                                const View& view, const Parting& parting) {
   Evidence evidence;
   const TraceId first = OpOf(sequences, parting.first);
   const TraceId second = OpOf(sequences, parting.second);
   if (!first && !second) return std::nullopt;
+  if (parting.same_operation && !ComeThere(scene, i, first, j, second)) return std::nullopt;
   evidence.node = Blame(scene, sequences, i, j, view, parting);
   bool first_has_it = static_cast<bool>(first);
   if (!evidence.node || parting.same_operation) {
