@@ -77,6 +77,7 @@ extern const Rule ShuffleWithSampler = {
     .code = kAR304,
     .name = "shuffle-with-sampler",
     .severity = Severity::Error,
+    .on_by_default = false,
     .preview = "what it finds raises whenever it is run, so that it stands mostly where nobody runs it: of the last five findings on code that it met for the "
                "first time one was right (docs/precision.md)",
     .languages = "Python",

@@ -190,9 +190,9 @@ torchrun --nproc_per_node=8 train.py
   `LOCAL_RANK` beside `parse_known_args`) or takes the new name: then the finding is only *possible*.
   So it is where the project has no file of the script's name, or none in the folder that is meant
   (`$(dirname "$0")/train.py`); where that folder is not known (`$CODE/train.py`); where a page starts the
-  same script by `torchrun` as well; where the script imports what is not there; and where only PyTorch before 2.0 can run it: by what it says that it is
-  run with (as below), by a version of Python that has no other, or by an import of what is gone since
-  (`torch._six`).
+  same script by `torchrun` as well; where the script imports what is not there; and where only PyTorch before
+  2.0 can run it: by what it says that it is run with (as below), by a version of Python that has no other, or
+  by an import of what is gone since (`torch._six`).
 * Projects that are pinned to a PyTorch before 1.10, which has no `torchrun`: by `torch==1.8.1`,
   `torch<1.10` or the like in requirements, packaging, conda environments, Dockerfiles, Makefiles, scripts of
   the shell or a page that tells how to install it, in the folder of the script or above; or by another
