@@ -23,6 +23,7 @@ struct Evidence {
   bool keeps_others_out = false;  // of these: on some ranks alone, as the world decides it on the others (`rank == 0 and loss > limit`)
   findings::Assumptions assumptions;  // what the comparison took for granted
   bool admits_all = false;  // a setting that is not known may let every rank pass (`sharded or rank == 0`)
+  bool is_out_of_reach = false;  // of operations to one of which its rank does not come: nothing to tell
   bool is_roundabout = false;  // found after the place where the lists diverge: another pair of ranks shows it better
   TraceId twin;             // the choice under which the other ranks issue the same kind of operation
   RankSet reached;

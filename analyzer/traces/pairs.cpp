@@ -289,6 +289,11 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   }
   // Groups that differ go on differing when their operations are settled: once is enough.
   if (settled_.contains(cause.index)) return false;
+  if (best->is_out_of_reach) {
+    settled_.insert(best->culprit.index);
+    settled_.insert(best->victim.index);
+    return true;
+  }
   Report(scene, sequences, *best, cause);
   if (!best->node && best->victim) MarkSettled(best->victim);
   if (best->twin) settled_.insert(best->twin.index);
@@ -373,13 +378,13 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const TraceId first = OpOf(sequences, parting.first);
   const TraceId second = OpOf(sequences, parting.second);
   if (!first && !second) return std::nullopt;
-  if (parting.same_operation && !ComeThere(scene, i, first, j, second)) return std::nullopt;
   evidence.node = Blame(scene, sequences, i, j, view, parting);
   bool first_has_it = static_cast<bool>(first);
   if (!evidence.node || parting.same_operation) {
     // Nothing decides it but the operations themselves: root, reduce operation, group.
     evidence.kind = DifferenceKind::Mismatch;
     evidence.detail = HowTheyDiffer(sequences, parting);
+    evidence.is_out_of_reach = parting.same_operation && !ComeThere(scene, i, first, j, second);
     evidence.culprit = first ? first : second;
     evidence.victim = first && second ? second : TraceId::None();
     evidence.reached = RankSet::Of(i);
