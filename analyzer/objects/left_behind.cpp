@@ -39,20 +39,9 @@ bool LeftBehind::Is(ir::ModuleId module) const {
 bool LeftBehind::IsFound(ir::ModuleId module) const {
   const std::string_view path = program_.infos[module].path;
   if (program_.modules[module].language != ir::Language::Python || program_.infos[module].is_package || IsTestFile(program_, module)) return false;
-  if (MayBeStarted(module) || !neighbourhood_.ImportersOf(module).empty() || !IsReadBeside(module)) return false;
+  if (IsStartedByHand(program_, neighbourhood_, module) || !neighbourhood_.ImportersOf(module).empty() || !IsReadBeside(module)) return false;
   const std::string_view name = StemOf(path);
   return !ImportsByText() && !others_.may_install(module) && !IsNamed(name) && !others_.name(module, name);
-}
-
-// It does something when it is read.
-bool LeftBehind::MayBeStarted(ir::ModuleId module_id) const {
-  const ir::Module& module = program_.modules[module_id];
-  const auto runs = [&](ir::StmtId id) {
-    const ir::StmtKind kind = module[id].kind;
-    return kind == ir::StmtKind::For || kind == ir::StmtKind::While || kind == ir::StmtKind::With;
-  };
-  return IsStartedByHand(program_, neighbourhood_, module_id) ||
-         std::ranges::any_of(module.statements(module.functions[ir::kTopLevel].body), runs);
 }
 
 // A program uses a file of the same folder that it does not lie in itself as the file that is started.

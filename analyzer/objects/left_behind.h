@@ -25,7 +25,6 @@ class LeftBehind {
 
  private:
   bool IsFound(ir::ModuleId module) const;
-  bool MayBeStarted(ir::ModuleId module) const;
   bool IsReadBeside(ir::ModuleId module) const;
   bool IsNamed(std::string_view name) const;
   bool ImportsByText() const;

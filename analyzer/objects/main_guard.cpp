@@ -28,7 +28,9 @@ bool IsStartedByHand(const binding::Program& program, const binding::Neighbourho
   if (!neighbourhood.ImportersOf(module_id).empty()) return false;
   const ir::Module& module = program.modules[module_id];
   return std::ranges::any_of(module.statements(module.functions[ir::kTopLevel].body), [&](ir::StmtId id) {
-    return module[id].kind == ir::StmtKind::Expr && module[ir::ValueOf(module[id])].kind == ir::ExprKind::Call;
+    const ir::StmtKind kind = module[id].kind;
+    const bool calls = kind == ir::StmtKind::Expr && module[ir::ValueOf(module[id])].kind == ir::ExprKind::Call;
+    return calls || kind == ir::StmtKind::For || kind == ir::StmtKind::While || kind == ir::StmtKind::With;
   });
 }
 
