@@ -135,6 +135,7 @@ class FunctionCheck {
   // operations.cpp
   void CheckMembers();
   bool IsGivenByCallers(const Outsider& outsider) const;
+  bool IsInHandler(TraceId op) const;
   void CheckNewGroups();
   void CheckShapes();
   void CheckCounts();

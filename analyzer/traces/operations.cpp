@@ -1,5 +1,6 @@
 // Operations that are wrong by themselves: called by a rank that is not in the group, with a root outside it, with
 // shapes that differ.
+#include <algorithm>
 #include <bit>
 
 #include "analyzer/traces/conditions.h"
@@ -130,6 +131,17 @@ bool FunctionCheck::IsGivenByCallers(const Outsider& outsider) const {
   return is_given(operation.group) || (outsider.is_root && is_given(operation.root));
 }
 
+// What stands in a handler is run by those ranks on which something failed, and others than these need not come there.
+bool FunctionCheck::IsInHandler(TraceId op) const {
+  const std::vector<TraceId> path = PathTo(traces_, root_, op);
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    if (traces_[path[i]].kind != TraceKind::Try) continue;
+    const auto handlers = traces_.Kids(path[i]).subspan(kTryHandlers);
+    if (std::ranges::find(handlers, path[i + 1]) != handlers.end()) return true;
+  }
+  return false;
+}
+
 void FunctionCheck::CheckMembers() {
   // Who calls an inner function, the function around it says: it has the group as well.
   if (!nodes_.ops_vary || state_.program.funcs[func_].parent) return;
@@ -155,6 +167,7 @@ void FunctionCheck::CheckMembers() {
         // Where one axis is all that the code speaks of, its group may be the whole job.
         const bool is_lone_axis = std::popcount(nodes_.mentions.axes.bits) == 1;
         if (outsider.is_root && is_lone_axis) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
+        if (IsInHandler(outsider.op)) evidence.assumptions.Add(findings::Assumption::FailsOnOneRank);
         Report(scene, sequences, evidence, outsider.op);
       }
     }
