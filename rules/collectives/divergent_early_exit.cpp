@@ -17,8 +17,8 @@ void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
         {ExitText(context, difference), MissingRanks(difference), OpText(context, difference, difference.culprit),
          ReachingRanks(difference), VictimText(context, difference)}};
     findings::Text help = {
-        "move the operation before `{}`, or let every rank reach it and skip only local work",
-        {ExitText(context, difference)}};
+        "let every rank reach {}: in place of `{}`, leave out only the local work",
+        {OpText(context, difference, difference.culprit), ExitText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kAR103, std::move(message), std::move(help));
     finding.is_in_preview = BelongsInPreview(context, FunctionOf(context, difference), finding, kNamesAndSettings);
     sink.push_back(std::move(finding));
