@@ -155,7 +155,7 @@ void FunctionCheck::CheckMembers() {
       Projector projector(state_, scene, sequences, {.rank = rank}, settled_);
       projector.Run(root_);
       if (projector.outsiders().empty()) continue;
-      const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank, settled_);
+      const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, rank);
       for (const Outsider& outsider : projector.outsiders()) {
         if (full() || settled_.contains(outsider.op.index) || !reached.contains(outsider.op.index) || IsGivenByCallers(outsider)) continue;
         Evidence evidence;

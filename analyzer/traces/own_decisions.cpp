@@ -104,7 +104,7 @@ void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of, A
         const OwnDecision* told = issuing == Issuing::UnderStrategy ? whole : Find(without_strategies, decision);
         if (whole == nullptr || told == nullptr || !FirstDifference(sequences, decision.first, decision.second)) continue;
         if (!FirstDifference(sequences, whole->first, whole->second)) continue;
-        if (!reached) reached = NodesReached(state_, scene, root_, rank, settled_);
+        if (!reached) reached = NodesReached(state_, scene, root_, rank);
         if (!by_peers) by_peers = ReachedByPeers(scene, rank, view.groups);
         // What one rank alone decides is compared with what the others do instead.
         const bool is_shared = reached->contains(decision.node.index) && by_peers->contains(decision.node.index);
@@ -149,7 +149,7 @@ std::unordered_set<uint32_t> FunctionCheck::ReachedByPeers(Scene& scene, uint32_
       is_peer = is_peer || ((groups >> g & 1u) != 0 && scene.evaluator().group(g).members[rank].has(other));
     }
     if (other == rank || !is_peer || !seen.insert(scene.ClassOf(other)).second) continue;
-    reached.merge(NodesReached(state_, scene, root_, other, settled_));
+    reached.merge(NodesReached(state_, scene, root_, other));
   }
   return reached;
 }

@@ -312,8 +312,8 @@ TraceId FunctionCheck::Blame(Scene& scene, SequenceStore& sequences, uint32_t i,
                              const Parting& parting) {
   size_t tried = 0;
   TraceId puts_it_off;
-  const std::unordered_set<uint32_t> of_first = NodesReached(state_, scene, root_, i, {});
-  const std::unordered_set<uint32_t> of_second = NodesReached(state_, scene, root_, j, {});
+  const std::unordered_set<uint32_t> of_first = NodesReached(state_, scene, root_, i);
+  const std::unordered_set<uint32_t> of_second = NodesReached(state_, scene, root_, j);
   for (const TraceId node : nodes_.choices) {
     // What a rank does not come to separates it from nobody, whatever it would answer behind a choice that was reported.
     if (!of_first.contains(node.index) || !of_second.contains(node.index)) continue;
@@ -369,7 +369,7 @@ bool FunctionCheck::IsMadeUpElsewhere(TraceId loop, TraceId operation) const {
 // A choice that was told already leads all ranks both ways: a rank that it keeps out has no root, type or size to compare there.
 bool FunctionCheck::ComeThere(Scene& scene, uint32_t i, TraceId first, uint32_t j, TraceId second) const {
   if (settled_.empty()) return true;
-  return NodesReached(state_, scene, root_, i, {}).contains(first.index) && NodesReached(state_, scene, root_, j, {}).contains(second.index);
+  return NodesReached(state_, scene, root_, i).contains(first.index) && NodesReached(state_, scene, root_, j).contains(second.index);
 }
 
 std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
@@ -583,7 +583,7 @@ std::unordered_set<uint32_t> FunctionCheck::Paired(Scene& scene, SequenceStore& 
 // were meant as one.
 void FunctionCheck::SetTwin(Scene& scene, uint32_t lacking, const std::unordered_set<uint32_t>& paired, Evidence* evidence) const {
   if (!evidence->culprit) return;
-  const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, lacking, settled_);
+  const std::unordered_set<uint32_t> reached = NodesReached(state_, scene, root_, lacking);
   for (const TraceId node : nodes_.choices) {
     const Trace& trace = traces_[node];
     if (node == evidence->node || trace.kind != TraceKind::Choice || settled_.contains(node.index)) continue;

@@ -9,9 +9,8 @@ namespace {
 
 class Reach {
  public:
-  Reach(const State& state, Scene& scene, uint32_t rank, const std::unordered_set<uint32_t>& settled,
-        std::unordered_set<uint32_t>* reached)
-      : traces_(state.traces), scene_(scene), rank_(rank), settled_(settled), reached_(reached) {}
+  Reach(const State& state, Scene& scene, uint32_t rank, std::unordered_set<uint32_t>* reached)
+      : traces_(state.traces), scene_(scene), rank_(rank), reached_(reached) {}
 
   // Whether the rank gets to what follows.
   bool Visit(TraceId id) {
@@ -66,17 +65,15 @@ class Reach {
   const TraceStore& traces_;
   Scene& scene_;
   uint32_t rank_;
-  const std::unordered_set<uint32_t>& settled_;
   std::unordered_set<uint32_t>* reached_;
   std::unordered_map<uint32_t, bool> passes_;
 };
 
 }  // namespace
 
-std::unordered_set<uint32_t> NodesReached(const State& state, Scene& scene, TraceId root, uint32_t rank,
-                                          const std::unordered_set<uint32_t>& settled) {
+std::unordered_set<uint32_t> NodesReached(const State& state, Scene& scene, TraceId root, uint32_t rank) {
   std::unordered_set<uint32_t> reached;
-  Reach(state, scene, rank, settled, &reached).Visit(root);
+  Reach(state, scene, rank, &reached).Visit(root);
   return reached;
 }
 

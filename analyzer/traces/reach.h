@@ -7,9 +7,8 @@
 
 namespace allranks::traces {
 
-// By TraceId. A choice of `settled`, or one that nobody decides, leads both ways; a node that stands in several places is
-// reached if it is reached in one of them.
-std::unordered_set<uint32_t> NodesReached(const State& state, Scene& scene, TraceId root, uint32_t rank,
-                                          const std::unordered_set<uint32_t>& settled);
+// By TraceId. A choice that nothing decides on this rank leads both ways; a node that stands in several places is reached if it
+// is reached in one of them.
+std::unordered_set<uint32_t> NodesReached(const State& state, Scene& scene, TraceId root, uint32_t rank);
 
 }  // namespace allranks::traces
