@@ -89,6 +89,19 @@ FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId ex
   return stmt ? context.index.FunctionOf(module, stmt) : FuncId::None();
 }
 
+bool IsInHandler(const Context& context, const objects::Site& site) {
+  const ir::ModuleId module_id = context.program.funcs[site.function].module;
+  const ir::Module& module = context.program.modules[module_id];
+  const ir::Tree& tree = context.index.tree(module_id);
+  for (ir::StmtId at = context.index.StatementOf(site); at && tree.Parent(at); at = tree.Parent(at)) {
+    const ir::StmtId around = tree.Parent(at);
+    if (module[around].kind != ir::StmtKind::Try) continue;
+    const auto handlers = ir::HandlersOf(module, module[around]);
+    if (std::ranges::find(handlers, tree.BlockOf(at), &ir::Handler::body) != handlers.end()) return true;
+  }
+  return false;
+}
+
 FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId call) {
   const FuncId caller = FunctionAround(context, module, call);
   const variation::CallFact* fact = caller ? context.facts.call(caller, call) : nullptr;

@@ -39,6 +39,8 @@ source::Span HeadOf(const Context& context, ir::ModuleId module, ir::StmtId stmt
 std::string Quoted(const Context& context, const objects::Site& site);
 // The function in whose body an expression of a module stands; none in defaults and decorators.
 FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr);
+// Whether a place stands in an `except` of its function.
+bool IsInHandler(const Context& context, const objects::Site& site);
 // The function of the project that a call runs; none if it is another's, or not known.
 FuncId CalledFunction(const Context& context, ir::ModuleId module, ir::ExprId call);
 // Whether all ranks of a small job come to a place.

@@ -67,7 +67,8 @@ class EqualWorkers {
         draws_.push_back({.site = site, .maker = MakerAround(site.function), .transform = transform, .function = {}});
         continue;
       }
-      if (HasGenerator(call) || IsInHandler(site)) continue;
+      // `except OSError: return torch.rand(3, 224, 224)`: of a sample that cannot be read.
+      if (HasGenerator(call) || IsInHandler(context_, site)) continue;
       for (const Site& on_way : context_.index.WaysTo(site)) {
         const binding::Func& function = context_.program.funcs[on_way.function];
         const binding::ClassId maker = MakesSamples(on_way.function) ? function.owner : binding::ClassId::None();
@@ -87,20 +88,6 @@ class EqualWorkers {
         });
       }
     }
-  }
-
-  // `except OSError: return torch.rand(3, 224, 224)`: of a sample that cannot be read.
-  bool IsInHandler(const Site& site) const {
-    const ir::ModuleId file = ModuleOf(site);
-    const ir::Module& module = context_.program.modules[file];
-    const ir::Tree& tree = context_.index.tree(file);
-    for (ir::StmtId at = context_.index.StatementOf(site); at && tree.Parent(at); at = tree.Parent(at)) {
-      const ir::StmtId around = tree.Parent(at);
-      if (module[around].kind != ir::StmtKind::Try) continue;
-      const auto handlers = ir::HandlersOf(module, module[around]);
-      if (std::ranges::find(handlers, tree.BlockOf(at), &ir::Handler::body) != handlers.end()) return true;
-    }
-    return false;
   }
 
   bool HasGenerator(const KnownCall& call) const {

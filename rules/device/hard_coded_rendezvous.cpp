@@ -191,7 +191,7 @@ class Module {
 
   // Only where nothing else is known: under a test of the environment, or of a port that may be given, or where something has failed.
   bool IsAsked(const Site& site) const {
-    if (IsInHandler(site)) return true;
+    if (IsInHandler(context_, site)) return true;
     const std::vector<Guard> guards = context_.guards.Of(site);
     return std::ranges::any_of(guards, [&](const Guard& guard) {
       const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
@@ -200,19 +200,6 @@ class Module {
       });
       return test && (asks_port || SpeaksOfEnvironment(test) || ReadsEnvironment(guard));
     });
-  }
-
-  bool IsInHandler(const Site& site) const {
-    const ir::Tree& tree = context_.index.tree(id_);
-    for (ir::StmtId at = context_.index.StatementOf(site); at; at = tree.Parent(at)) {
-      if (module_[at].kind != ir::StmtKind::Try) continue;
-      for (const ir::Handler& handler : ir::HandlersOf(module_, module_[at])) {
-        const auto statements = module_.statements(handler.body);
-        const uint32_t begin = module_[site.expr].begin;
-        if (!statements.empty() && handler.begin <= begin && begin < module_[statements.back()].end) return true;
-      }
-    }
-    return false;
   }
 
   // `"MASTER_PORT" in os.environ`: what the program itself sets somewhere is known to be there, and nothing in the value of
