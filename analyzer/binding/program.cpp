@@ -42,6 +42,11 @@ FuncId Program::FindMethod(ClassId class_id, NameId name) const {
   return FuncId::None();
 }
 
+FuncId Program::FindCallMethod(ClassId class_id) const {
+  const NameId name = names->Find("__call__");
+  return name ? FindMethod(class_id, name) : FuncId::None();
+}
+
 Target Program::Lookup(ModuleId module, NameId name) const {
   // Re-exports are followed step by step; a cycle of imports ends with the bound.
   constexpr int kLongestChain = 24;

@@ -85,6 +85,8 @@ struct Program {
 
   // A method by name along the mro; none if the class and its project bases lack it.
   FuncId FindMethod(ClassId class_id, NameId name) const;
+  // What a call of an object of the class runs: its `__call__`; none if it has none.
+  FuncId FindCallMethod(ClassId class_id) const;
   // What `name` means at the top level of a module, imports and stars followed to their end.
   Target Lookup(ModuleId module, NameId name) const;
   Target Lookup(ModuleId module, NameId name, int steps_left) const;

@@ -192,6 +192,9 @@ enum class Role : uint8_t {
 struct RoleOf {
   Role role{};
   NameId param;  // which argument it speaks of; none: the call as a whole
+
+  // Whether the argument is what other processes are started to run.
+  bool StartsProcesses() const { return role == Role::StartProcesses || role == Role::StartsWithIndex || role == Role::StartsTasks; }
 };
 
 struct Entry {

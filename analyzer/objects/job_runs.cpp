@@ -160,7 +160,7 @@ void JobRuns::NoteStarters(const variation::Facts& facts) {
   start_ranks_.resize(program_.funcs.size());
   for (const KnownCall& call : index_.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
-      if (role.role != knowledge::Role::StartProcesses && role.role != knowledge::Role::StartsWithIndex && role.role != knowledge::Role::StartsTasks) continue;
+      if (!role.StartsProcesses()) continue;
       const ValueId target = index_.Arg(call, program_.text(role.param));
       const bool is_function = target && facts.values_store[target].kind == variation::ValueKind::Function;
       const bool is_helper = role.role == knowledge::Role::StartProcesses && is_function && !launch_.MakesJob(facts.values_store[target].function());

@@ -242,7 +242,7 @@ class Solver {
     const variation::Value& node = facts_.values_store[value];
     if (node.kind == ValueKind::Function) return AddEdge(function.index, node.function());
     if (node.kind == ValueKind::Instance) {
-      if (const FuncId called = program_.FindMethod(node.class_id(), program_.names->Find("__call__"))) AddEdge(function.index, called);
+      if (const FuncId called = program_.FindCallMethod(node.class_id())) AddEdge(function.index, called);
       return;
     }
     if (node.kind == ValueKind::Select) {

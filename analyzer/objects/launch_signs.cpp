@@ -43,7 +43,7 @@ class Finder {
     const knowledge::Entry& entry = *call.entry;
     if (IsOff(call.function, call.expr)) return;
     if (entry.Has(knowledge::Role::StartsWithIndex)) Add(call.function, kMakesJob);
-    if (entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses) || entry.Has(knowledge::Role::StartsTasks)) Add(call.function, kStartsRanks);
+    if (entry.StartsProcesses()) Add(call.function, kStartsRanks);
     const bool asks = entry.yield.kind == knowledge::YieldKind::Formula && !entry.is_attribute && !CountsDevices(entry);
     if (entry.has_operation || asks) Add(call.function, kSpeaksToRanks);
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
@@ -84,7 +84,7 @@ class Finder {
 
   bool Starts(const KnownCall& call, FuncId function) const {
     return std::ranges::any_of(call.entry->roles, [&](const knowledge::RoleOf& role) {
-      if (role.role != knowledge::Role::StartsWithIndex && role.role != knowledge::Role::StartProcesses) return false;
+      if (!role.StartsProcesses()) return false;
       const ValueId started = index_.Arg(call, program_.text(role.param));
       return started && facts_.values_store[started].kind == ValueKind::Function && facts_.values_store[started].function() == function;
     });

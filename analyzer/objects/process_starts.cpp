@@ -31,7 +31,7 @@ std::vector<Target> TargetsOf(const binding::Program& program, const variation::
     switch (node.kind) {
       case variation::ValueKind::Function: targets.push_back({node.function(), is_passed}); break;
       case variation::ValueKind::Instance:
-        if (const FuncId called = program.FindMethod(node.class_id(), program.names->Find("__call__"))) targets.push_back({called, is_passed});
+        if (const FuncId called = program.FindCallMethod(node.class_id())) targets.push_back({called, is_passed});
         break;
       case variation::ValueKind::Partial: add(kids[0], false); break;
       case variation::ValueKind::Select:
@@ -53,8 +53,7 @@ ProcessStarts::ProcessStarts(const binding::Program& program, const variation::F
     : parents_(program.funcs.size()), started_(program.funcs.size()) {
   for (const KnownCall& call : index.known_calls()) {
     for (const knowledge::RoleOf& role : call.entry->roles) {
-      const bool starts = role.role == knowledge::Role::StartProcesses || role.role == knowledge::Role::StartsWithIndex || role.role == knowledge::Role::StartsTasks;
-      if (!starts) continue;
+      if (!role.StartsProcesses()) continue;
       for (const Site& site : index.WaysTo({call.function, call.expr})) parents_[site.function.index] = true;
       const Site site{call.function, call.expr};
       const bool is_one = role.role == knowledge::Role::StartProcesses && !IsInLoop(program, index, site);

@@ -42,7 +42,7 @@ class Search {
     if (call.kind == variation::CallKind::Known) {
       const knowledge::Entry& entry = state_.knowledge[call.entry];
       const bool is_init = entry.has_operation && entry.operation.op_class == knowledge::OpClass::Init;
-      if (is_init || entry.Has(knowledge::Role::StartsWithIndex) || entry.Has(knowledge::Role::StartProcesses) || entry.Has(knowledge::Role::StartsTasks)) return true;
+      if (is_init || entry.StartsProcesses()) return true;
     }
     const base::NameId name = call.callee ? state_.values[call.callee].name() : base::NameId::None();
     return name && std::ranges::any_of(state_.knowledge.LaunchSigns(name), [](const knowledge::LaunchSign& sign) {

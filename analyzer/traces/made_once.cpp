@@ -449,7 +449,7 @@ ValueId MadeOnce::OneObject(binding::ClassId class_id) {
       const ValueId meta = facts_.value(program_.classes[each].module, base.value);
       if (!meta || facts_.values_store[meta].kind != ValueKind::Class) continue;
       const binding::ClassId meta_id = facts_.values_store[meta].class_id();
-      const FuncId call = program_.FindMethod(meta_id, program_.names->Intern("__call__"));
+      const FuncId call = program_.FindCallMethod(meta_id);
       if (!call) continue;
       const bool keeps = std::ranges::any_of(once_, [&](const Base& known) {
         const PlaceKind kind = std::get<0>(known);

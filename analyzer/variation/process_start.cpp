@@ -72,14 +72,14 @@ std::vector<ProcessStart> ProcessStarts(Tables& tables, const LibraryCall& call)
   const ValueStore& store = tables.store;
   std::vector<ProcessStart> starts;
   for (const knowledge::RoleOf& role : call.entry.roles) {
+    if (!role.StartsProcesses()) continue;
     const bool with_index = role.role == knowledge::Role::StartsWithIndex;
     const bool is_task = role.role == knowledge::Role::StartsTasks;
-    if (!with_index && !is_task && role.role != knowledge::Role::StartProcesses) continue;
     const ValueId started = call.Passed(role.param);
     const ValueId function = started ? LookThrough(tables, started) : ValueId();
     if (!function) continue;
     if (is_task && store[function].kind == ValueKind::Instance) {
-      const FuncId call_method = tables.program.FindMethod(store[function].class_id(), tables.program.names->Intern("__call__"));
+      const FuncId call_method = tables.program.FindCallMethod(store[function].class_id());
       if (call_method) starts.push_back(TaskOf(tables, call, call_method, function));
     }
     if (store[function].kind != ValueKind::Function) continue;
