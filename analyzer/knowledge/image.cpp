@@ -54,8 +54,9 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<Class> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [name, library, docs, bases, is_group, has_axis, axis, is_tensor, is_plain, is_module, has_parameters, has_buffers, applied_by, strategy] = it;
-  visit(name, library, docs, bases, is_group, has_axis, axis, is_tensor, is_plain, is_module, has_parameters, has_buffers, applied_by, strategy);
+  auto& [name, library, docs, bases, is_group, has_axis, axis, is_tensor, is_plain, is_interface, is_module, has_parameters, has_buffers, applied_by,
+         strategy] = it;
+  visit(name, library, docs, bases, is_group, has_axis, axis, is_tensor, is_plain, is_interface, is_module, has_parameters, has_buffers, applied_by, strategy);
 }
 
 template <Is<Hint> T, class Visit>

@@ -235,6 +235,7 @@ struct Entry {
     }
     return false;
   }
+  bool StartsProcesses() const { return Has(Role::StartProcesses) || Has(Role::StartsWithIndex) || Has(Role::StartsTasks); }
 };
 
 struct Class {
@@ -247,6 +248,7 @@ struct Class {
   Axis axis = {};
   bool is_tensor = false;
   bool is_plain = false;       // a value like a number or a path: what counts is which one it is, and no method of it communicates
+  bool is_interface = false;   // what derives from it directly says what methods objects have, and they are of other classes
   bool is_module = false;      // a torch.nn.Module: calling it runs forward
   bool has_parameters = false; // a module or tensor that an optimizer trains
   bool has_buffers = false;    // a module that keeps tensors which are not trained: running means

@@ -237,6 +237,7 @@ class Loader {
                 .axis = ReadGroupAxis(table),
                 .is_tensor = table.Flag("tensor"),
                 .is_plain = table.Flag("plain"),
+                .is_interface = table.Flag("interface"),
                 .is_module = table.Flag("module"),
                 .has_parameters = table.Flag("parameters"),
                 .has_buffers = table.Flag("buffers"),

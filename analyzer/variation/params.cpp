@@ -36,6 +36,11 @@ bool Tables::IsAbstract(FuncId method) const {
   return MustBeOverridden(method) || ir::IsStub(program.module_of(method), program.function(method));
 }
 
+bool Tables::IsInterface(binding::ClassId class_id) const {
+  const bool is_one = std::ranges::any_of(known_bases[class_id.index], [&](knowledge::ClassId base) { return knowledge[base].is_interface; });
+  return is_one && std::ranges::all_of(program.classes[class_id].methods, [&](const auto& method) { return IsAbstract(method.second); });
+}
+
 bool Tables::MustBeOverridden(FuncId method) const {
   const ir::Module& module = program.module_of(method);
   const ir::Function& function = program.function(method);
@@ -135,7 +140,7 @@ ValueId Tables::AnnotatedValue(FuncId function, ir::ExprId annotation) {
   const ValueId type = is_text ? TypeNamed(module_id, ir::TextOf(expr)) : facts.value(module_id, annotation);
   if (!type) return ValueId::None();
   const Value& value = store[type];
-  if (value.kind == ValueKind::Class) return store.Make(Value::Instance(value.class_id()), {});
+  if (value.kind == ValueKind::Class) return IsInterface(value.class_id()) ? ValueId::None() : store.Make(Value::Instance(value.class_id()), {});
   if (value.kind != ValueKind::External) return ValueId::None();
   const knowledge::ClassId known = knowledge.FindClass(value.name());
   if (!known) return ValueId::None();

@@ -179,6 +179,8 @@ struct Tables {
   // Methods of subclasses that stand in for the one of `class_id`.
   std::vector<Override> Overrides(binding::ClassId class_id, NameId name) const;
   bool IsAbstract(FuncId method) const;
+  // Whether it says which methods objects have that are of other classes: a protocol.
+  bool IsInterface(binding::ClassId class_id) const;
   // One that raises, or says that it is abstract: no object has it.
   bool MustBeOverridden(FuncId method) const;
   // `method`, or the one override of it if it is abstract.
