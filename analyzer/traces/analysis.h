@@ -81,6 +81,7 @@ struct OpPlace {
 struct Difference {
   DifferenceKind kind{};
   findings::Assumptions assumptions;  // what it rests on
+  std::vector<source::Span> settings;  // tests and loops on the way that settings of unknown value decide
   variation::FuncId function;      // innermost function whose own trace shows it
   source::Span place;              // the finding's own place (traces.md, section 5)
   OpPlace culprit;                 // what one side issues and the other lacks or has differently

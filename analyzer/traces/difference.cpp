@@ -37,6 +37,7 @@ class Describer {
     SetRanks(&result);
     result.place = FindingPlace(result);
     if (const FuncId decorated = Decorated()) result.function = decorated;
+    result.settings = SettingsOnTheWay();
     result.assumptions = Assumed(result);
     result.witness = MakeWitness(state_, scene_, sequences_, evidence_, GuardText(result));
     return result;
@@ -210,7 +211,7 @@ class Describer {
     if (IsMadeOnce(result)) assumed.Add(Assumption::FirstArrival);
     if (IsOfSomeClass(result)) assumed.Add(Assumption::ClassUnknown);
     if (IsOfOwnJob()) assumed.Add(Assumption::OwnJob);
-    if (!evidence_.own && HangsOnSettingOnTheWay()) assumed.Add(Assumption::SettingUnknown);
+    if (!evidence_.own && (!result.settings.empty() || HasOpenOperands())) assumed.Add(Assumption::SettingUnknown);
     if (EndsBySetting()) assumed.Add(Assumption::SettingAdmitsAll);
     if (result.kind == DifferenceKind::Mismatch && IsToldWhatToDo()) assumed.Add(Assumption::OtherSideUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
@@ -353,23 +354,32 @@ class Describer {
   }
 
   // From what separates the ranks to the operation, and to the exit that skips it. What stands around both leads to neither.
-  bool HangsOnSettingOnTheWay() const {
+  std::vector<source::Span> SettingsOnTheWay() const {
+    if (evidence_.own || !evidence_.node) return {};
+    const Assignment nothing;
+    Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
+    std::vector<source::Span> settings;
+    const auto add = [&](TraceId id) {
+      const Trace& node = traces_[id];
+      if (node.kind != TraceKind::Choice && node.kind != TraceKind::Loop) return;
+      if (id != evidence_.node && Contains(traces_, id, evidence_.node)) return;
+      const source::Span span = traces_.site(node.site).span;
+      if (node.value && evaluator.Evaluate(node.value, 0).kind != OutcomeKind::Unknown) return;
+      if (std::ranges::find(settings, span) == settings.end()) settings.push_back(span);
+    };
+    std::ranges::for_each(WayTo(evidence_.culprit), add);
+    std::ranges::for_each(PathTo(traces_, evidence_.node, evidence_.exit), add);
+    return settings;
+  }
+
+  // Whether the root or the size of an operation at which the ranks differ is not known.
+  bool HasOpenOperands() const {
+    if (evidence_.node) return false;
     const Assignment nothing;
     Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
     const auto is_unknown = [&](ValueId value) { return value && evaluator.Evaluate(value, 0).kind == OutcomeKind::Unknown; };
-    if (!evidence_.node) {
-      const Operation& operation = traces_.operation(evidence_.culprit);
-      return is_unknown(operation.root) || is_unknown(operation.count);
-    }
-    const auto is_open = [&](TraceId id) {
-      const TraceKind kind = traces_[id].kind;
-      const ValueId value = traces_[id].value;
-      if (kind != TraceKind::Choice && kind != TraceKind::Loop) return false;
-      if (id != evidence_.node && Contains(traces_, id, evidence_.node)) return false;
-      return !value || is_unknown(value);
-    };
-    return std::ranges::any_of(WayTo(evidence_.culprit), is_open) ||
-           std::ranges::any_of(PathTo(traces_, evidence_.node, evidence_.exit), is_open);
+    const Operation& operation = traces_.operation(evidence_.culprit);
+    return is_unknown(operation.root) || is_unknown(operation.count);
   }
 
   // The process ends where a setting is none of the values that the program knows: as a rule it is one of them.

@@ -87,6 +87,8 @@ bool SameLine(const Context& context, source::Span a, source::Span b) {
                                  source::Locate(context.files[b.file], b.begin).line;
 }
 
+bool Holds(source::Span outer, source::Span inner) { return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end; }
+
 bool IsExit(const Difference& difference) { return difference.exit.span.file.has_value(); }
 
 // Where each rank decides for itself, nobody can say which ranks do what: those that leave a function, or get
@@ -162,6 +164,7 @@ class LabelWriter {
 
   void Write() {
     AddCondition();
+    AddSettings();
     AddPrimary();
     AddCalls();
     if (difference_.has_victim) AddVictim();
@@ -186,8 +189,20 @@ class LabelWriter {
     if (!d.condition_expr || !d.condition_function) return;
     for (variation::WhyStep& step : variation::ExplainVariation(
              context_.program, context_.knowledge, context_.facts, d.condition_function, d.condition_expr)) {
-      const bool is_said = step.span == d.condition && !step.is_named;
+      // "This" may be a part of it: the label of the whole says it better.
+      const bool is_said = Holds(d.condition, step.span) && !step.is_named;
       if (!is_said) Add(step.span, LabelRole::Why, {"{}", {std::move(step.text)}});
+    }
+  }
+
+  // What "settings that lead here" are.
+  void AddSettings() {
+    constexpr size_t kMostNamed = 3;
+    size_t named = 0;
+    for (const source::Span& setting : difference_.settings) {
+      if (!setting.file || setting == difference_.condition || setting == finding_.span || named == kMostNamed) continue;
+      ++named;
+      Add(setting, LabelRole::Note, {"a setting decides this", {}});
     }
   }
 
