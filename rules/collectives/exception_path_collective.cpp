@@ -73,10 +73,10 @@ class QuietEnds {
   void Report(FuncId function, ir::ExprId decorator) {
     Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Likely, {function, decorator},
                                 {"a rank that fails in `{}` exits with status 0: the launcher does not stop the "
-                                 "others, and they wait for it in their next collective",
+                                 "others, and they wait for that rank in their next collective",
                                  {context_.program.FunctionName(function)}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"errors do not leave this function", {}});
-    finding.help = {"raise the error again after logging it, as with `reraise=True`", {}};
+    AddLabel(finding, finding.span, LabelRole::Primary, {"catches every error and returns as if nothing had happened", {}});
+    finding.help = {"let the error leave the function after it is logged: with loguru, `@logger.catch(reraise=True)`", {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -119,7 +119,7 @@ class QuietExits {
     if (!CommunicatesBehind(module_id, stmt)) return;
     Finding finding = FindingAt(context_, kAR107, Severity::Error, Confidence::Likely, {call.function, call.expr},
                                 {"a rank that cannot read its file exits with status 0: the launcher does not stop the "
-                                 "others, and they wait for it in their next collective",
+                                 "others, and they wait for that rank in their next collective",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"leaves quietly", {}});
     finding.help = {"exit with a status that says so, or raise the error again", {}};

@@ -160,7 +160,7 @@ class FailedRanks {
   void ReportWait(ir::ModuleId module_id, ir::StmtId stmt) {
     const FuncId function = context_.index.FunctionOf(module_id, stmt);
     Finding finding = FindingAt(context_, code_, Severity::Error, Confidence::Likely, function, stmt,
-                                {"a rank that fails waits here for the others, which wait for it in the `try`: it does not end, and the "
+                                {"a rank that fails waits here for the others, which wait for that rank in the `try`: it does not end, and the "
                                  "launcher does not stop them",
                                  {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"reached by a rank that failed, too", {}});
@@ -171,11 +171,11 @@ class FailedRanks {
   void ReportEnd(FuncId function, ir::StmtId stmt, const ir::Handler& handler) {
     Finding finding = FindingAt(context_, code_, Severity::Error, Confidence::Likely, function, stmt,
                                 {"a rank that fails in training exits with status 0: the launcher does not stop the others, and they wait "
-                                 "for it in their next collective",
+                                 "for that rank in their next collective",
                                  {}});
     finding.span = {finding.span.file, handler.begin, handler.end};
     handlers_.push_back(finding.span);
-    AddLabel(finding, finding.span, LabelRole::Primary, {"the error does not leave this handler", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the error ends here, and the program goes on to its end", {}});
     finding.help = {"raise the error again after logging it", {}};
     sink_.push_back(std::move(finding));
   }

@@ -105,7 +105,7 @@ class Failures {
   void VisitEnd(const Site& site) {
     const std::vector<Guard> guards = context_.guards.Of(site);
     if (!guards.empty() && IsNotFinite(guards.front())) {
-      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here alone");
+      Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose own numbers are not finite exits here alone");
       return;
     }
     // What is asked beside the rank decides whether it fails.
@@ -116,7 +116,7 @@ class Failures {
     // What rank 0 asks is rarely so, and as a rule in the first run, before anybody has waited for long.
     const bool is_found = std::ranges::any_of(guards, [&](const Guard& guard) { return !(AxesOf(guard) & knowledge::kSoftAxes).empty(); });
     // A helper asks for wrong arguments, and these are the same each time.
-    if (is_asked && (is_here || is_found)) Report(site, meeting, Confidence::Possible, "some ranks alone end here");
+    if (is_asked && (is_here || is_found)) Report(site, meeting, Confidence::Possible, "some ranks alone exit here");
   }
 
   // `assert math.isfinite(loss)`
@@ -125,7 +125,7 @@ class Failures {
     const ir::ExprId test = ir::ValueOf(context_.program.modules[module_id][stmt]);
     if (!function || !IsNotFinite({function, test})) return;
     const Site site{function, test};
-    Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose numbers are not finite ends here alone");
+    Report(site, meetings_.AfterLeaving(site), Confidence::Likely, "a rank whose own numbers are not finite exits here alone");
   }
 
   bool IsCallOf(const Site& call, FuncId function) const {
@@ -165,7 +165,7 @@ class Failures {
     const source::Span parted = SpanOf(context_, meeting->parted);
     const ir::Module& module = context_.program.module_of(meeting->function);
     if (!ways_.insert({parted.file.index, module[meeting->stmt].begin}).second) return;
-    Report(site, meeting, Confidence::Possible, "if " + std::string(when) + ", some ranks alone end here");
+    Report(site, meeting, Confidence::Possible, "if " + std::string(when) + ", some ranks alone exit here");
   }
 
   void Report(const Site& site, const std::optional<Meeting>& meeting, Confidence confidence, std::string what) {
@@ -181,7 +181,7 @@ class Failures {
     if (!AreOthersLeft(context_.program.funcs[site.function].module)) {
       findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::LauncherLeaves));
     }
-    finding.help = {"let all ranks know before they act: reduce or broadcast a flag, then raise on all of them", {}};
+    finding.help = {"let all ranks decide alike: every rank puts its result into a flag, all-reduces it (`op=MAX`), and exits if any rank has set it", {}};
     finding.is_in_preview = BelongsInPreview(context_, site.function, finding);
     sink_.push_back(std::move(finding));
   }

@@ -28,22 +28,27 @@ struct Offload {
 
 bool IsOn(std::string_view device) { return device == "cpu" || device == "nvme"; }
 
+// The key that offloads parameters: DeepSpeed's holds the device, Accelerate's is it.
+std::string Offloaded(const launch::ConfigTree& tree, const Offload& offload) {
+  const std::string key(tree[offload.parameters].key);
+  return key == "device" ? "offload_param" : key;
+}
+
 void CheckOffload(const launch::ConfigTree& tree, const Offload& offload, FindingSink& sink) {
   const std::optional<int64_t> stage = tree.Integer(offload.stage);
   if (!stage) return;
   const auto report = [&](ConfigId at, findings::Text message, findings::Text help) {
     sink.push_back(LaunchFinding(kAR703, Severity::Error, Confidence::Certain, tree[at].span, std::move(message)));
     sink.back().help = std::move(help);
-    if (at != offload.stage) AddNote(sink.back(), tree[offload.stage].span, {"the stage", {}});
+    if (at != offload.stage) AddNote(sink.back(), tree[offload.stage].span, {"the stage of this configuration", {}});
   };
   const std::string number = std::to_string(*stage);
   if (*stage < 0 || *stage > 3) return report(offload.stage, {"stage {} of ZeRO does not exist: there are 0 to 3", {number}}, {});
   // Stage 0 turns all of it off: it is a setting to start from.
   if (*stage != 3 && *stage != 0 && IsOn(tree.Text(offload.parameters))) {
     report(offload.parameters,
-           {"parameters are offloaded under ZeRO-{}, which keeps all of them on each GPU: only stage 3 "
-            "offloads parameters", {number}},
-           {"remove `{}`, or use stage 3", {tree[offload.parameters].key == "device" ? "offload_param" : tree[offload.parameters].key}});
+           {"`{}` does nothing under ZeRO-{}: only stage 3 shards parameters, so only it can offload them", {Offloaded(tree, offload), number}},
+           {"remove `{}`, or set the stage to 3", {Offloaded(tree, offload)}});
   }
   const std::string_view optimizer = tree.Text(offload.optimizer);
   if (*stage == 0 && IsOn(optimizer)) {

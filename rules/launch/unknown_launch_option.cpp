@@ -149,10 +149,13 @@ void CheckArguments(const LaunchContext& context, const LaunchFile& file, const 
     if (name == "--") break;
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
     if (!is_option || script->Takes(name) || StandsForOthers(file, name)) continue;
-    const std::string nearest = found.MayBeSlip() ? knowledge::DidYouMean(name, names) : std::string();
+    const std::string nearest(found.MayBeSlip() ? knowledge::Nearest(name, names) : std::string_view());
     if (found.IsJoined(nearest, word.span())) continue;
-    found.Add(nearest, LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
-                                     {"`{}` is no argument of `{}`, whose parser refuses it{}", {name, job.script.Shown(), nearest}}));
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
+                                    {"`{}` has no argument `{}`: every rank ends with a usage error before it trains", {job.script.Shown(), name}});
+    finding.help = nearest.empty() ? findings::Text{"remove it, or add it to the parser of `{}`", {job.script.Shown()}}
+                                   : findings::Text{"did you mean `{}`?", {nearest}};
+    found.Add(nearest, std::move(finding));
   }
   if (found.apart()) sink.push_back(std::move(*found.apart()));
 }
@@ -178,7 +181,7 @@ void CheckLackingValues(const LaunchContext& context, const LaunchFile& file, co
     const bool is_last = i + 1 == job.args.size() || (job.args[i + 1].IsKnown() && job.args[i + 1].text().starts_with("--"));
     if (form == script->forms.end() || !form->second.needs_value || !is_last || !job.args[i].IsKnown()) continue;
     Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, job.args[i].span(),
-                                    {"`{}` of `{}` needs a value, and gets none: its parser refuses it", {name, job.script.Shown()}});
+                                    {"`{}` of `{}` needs a value and gets none: every rank ends with a usage error before it trains", {name, job.script.Shown()}});
     finding.is_in_preview = true;
     sink.push_back(std::move(finding));
   }

@@ -110,8 +110,8 @@ class Load {
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
     const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
     Finding finding = FindingAt(context_, kAR803, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
-                                {"every rank loads this checkpoint onto the device it was saved from, mostly "
-                                 "`cuda:0`: all ranks of a node fill the memory of one GPU",
+                                {"every rank loads this checkpoint onto the device that saved it, usually `cuda:0`: all ranks of a node fill the "
+                                 "memory of one GPU, which may run out",
                                  {}});
     if (modes.AreMeantAt({&site, 1})) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
     AddLabel(finding, finding.span, LabelRole::Primary, {"no `{}`", {std::string(param)}});
