@@ -175,18 +175,67 @@ bool ReducesEachTime(const Context& context, const AccumulationWindow& window, c
          !HasStaticGraphIn(context, window, backward) && !control.Has(window, backward);
 }
 
+// Each micro-step works with what the one before left in the gradients: an attack that follows them. All of them have to be reduced.
+class GradientReads {
+ public:
+  GradientReads(const Context& context, const AccumulationWindow& window)
+      : context_(context), window_(window), module_(context.program.funcs[window.function].module) {}
+
+  bool AreInEachStep() const {
+    const auto is_gradient = [&](ir::ExprId id) { return IsGradient(module_, id) && IsInEachStep(id); };
+    if (std::ranges::any_of(context_.index.ExprsOf(module_, ir::ExprKind::Attribute), is_gradient)) return true;
+    std::vector<FuncId> functions;
+    for (const objects::Site& call : CallsIn(context_, window_.function)) {
+      if (IsInEachStep(call.expr)) Add(call, &functions);
+    }
+    for (size_t i = 0; i < functions.size(); ++i) {
+      if (CountAttribute(context_, functions[i], "grad") > 0) return true;
+      for (const objects::Site& call : CallsIn(context_, functions[i])) Add(call, &functions);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr size_t kMostFunctions = 32;
+
+  bool IsGradient(ir::ModuleId module, ir::ExprId id) const { return context_.program.text(ir::AttrOf(context_.program.modules[module][id])) == "grad"; }
+
+  // Of the loop over the micro-steps, and not under the test by which the optimizer steps.
+  bool IsInEachStep(ir::ExprId id) const {
+    const objects::Site site{window_.function, id};
+    if (FunctionAround(context_, module_, id) != window_.function) return false;
+    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
+    if (window_.loop && std::ranges::find(loops, window_.loop) == loops.end()) return false;
+    const std::optional<objects::Guard>& steps = window_.period.guard;
+    return !steps || std::ranges::none_of(context_.guards.Of(site), [&](const objects::Guard& guard) { return guard.test == steps->test; });
+  }
+
+  void Add(const objects::Site& call, std::vector<FuncId>* functions) const {
+    const variation::CallFact* fact = context_.facts.call(call.function, call.expr);
+    const bool is_new = fact != nullptr && fact->function && std::ranges::find(*functions, fact->function) == functions->end();
+    if (is_new && functions->size() < kMostFunctions) functions->push_back(fact->function);
+  }
+
+  const Context& context_;
+  const AccumulationWindow& window_;
+  ir::ModuleId module_;
+};
+
 // One finding for all backward calls of a window: `scaled.backward()` and the `loss.backward()` of the other branch are
 // put right by one change.
 Finding FindingOf(const Context& context, const AccumulationWindow& window, const std::vector<objects::Site>& backwards) {
   Finding finding = FindingAt(context, kAR403, Severity::Warning, Confidence::Likely, backwards.front(),
                               {"gradients are reduced in each micro-step, but the optimizer steps only {}: "
-                               "only the last of these reductions is used, so the others cost time for nothing",
+                               "only the last of these reductions is needed, so the others cost time for nothing",
                                {std::string(HowOften(window.period))}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"all gradients are reduced here, in each micro-step", {}});
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
+  if (const std::optional<objects::Guard>& guard = window.period.guard) {
+    AddLabel(finding, SpanOf(context, {guard->function, guard->test}), LabelRole::Condition, {"decides in which micro-steps", {}});
+  }
   if (context.settings.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
-  finding.help = {"in all micro-steps but the last, run forward and backward under `with model.no_sync():`", {}};
+  finding.help = {"run forward and backward of all micro-steps but the last of each window under `with model.no_sync():`, where `model` is the DDP wrapper", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
   if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));
   finding.is_in_preview = BelongsInPreview(context, backwards.front().function, finding);
@@ -209,7 +258,7 @@ void CheckAccumulationWithoutNoSync(const Context& context, FindingSink& sink) {
   const Control control(context);
   std::vector<source::Span> seen;
   for (const AccumulationWindow& window : context.accumulation.windows()) {
-    if (window.has_other_optimizers || IsNeverLonger(context, window)) continue;
+    if (window.has_other_optimizers || IsNeverLonger(context, window) || GradientReads(context, window).AreInEachStep()) continue;
     std::vector<objects::Site> backwards;
     for (const objects::GradientEvent& add : window.adds) {
       const source::Span span = SpanOf(context, add.call.site);
@@ -277,6 +326,8 @@ for i, batch in enumerate(loader):
   the backward, so that there a lone backward under `no_sync` is in time.
 * A class of the program has a `no_sync` of its own, and the model is not known to be DDP's.
 * The backward is under the same test as the step.
+* Each micro-step reads the gradients that the one before left (`.grad`), as an attack on the inputs does: then
+  each of them has to be reduced.
 * DDP takes the graph to be static (`static_graph=True`, `_set_static_graph()`): it then fails in a first
   backward under `no_sync`.
 
