@@ -96,6 +96,8 @@ class FunctionCheck {
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, const View& view,
                                   const Parting& parting);
   bool HasOtherHalf(const Evidence& evidence) const;
+  bool MayMeetInLoop(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view, const Evidence& evidence);
+  bool IsInOpenLoop(const World& world, TraceId operation, TraceId node) const;
   bool IsMadeUpElsewhere(TraceId loop, TraceId operation) const;
   bool ComeThere(Scene& scene, uint32_t i, TraceId first, uint32_t j, TraceId second) const;
   bool BothOpen(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting) const;
@@ -129,6 +131,7 @@ class FunctionCheck {
   void ReportOwn(Scene& scene, SequenceStore& sequences, const OwnDecision& whole, const OwnDecision& decision,
                  const View& view);
   RankSet KeptOutOf(Scene& scene, TraceId node) const;
+  bool IsReachedBy(Scene& scene, RankSet ranks, TraceId node);
   bool IsPartOfReported(TraceId culprit, TraceId node) const;
   void ClassifyOwn(TraceId node, TraceId first, TraceId second, Evidence* evidence) const;
 

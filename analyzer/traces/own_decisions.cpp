@@ -195,6 +195,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   }
   evidence.reached = is_in_second ? Complement(scene, on_first) : on_first;
   evidence.not_reached = Complement(scene, evidence.reached);
+  if (!IsReachedBy(scene, evidence.reached, evidence.culprit)) return;
   Report(scene, sequences, evidence, decision.node);
 }
 
@@ -207,6 +208,14 @@ RankSet FunctionCheck::KeptOutOf(Scene& scene, TraceId node) const {
     if (truth) kept_out = kept_out | RankSet::Of(rank);
   }
   return kept_out == RankSet::All(scene.world().size()) ? RankSet() : kept_out;
+}
+
+// Whether any of these ranks comes there: another test may keep all of them out.
+bool FunctionCheck::IsReachedBy(Scene& scene, RankSet ranks, TraceId node) {
+  for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    if (ranks.has(rank) && NodesReached(state_, scene, root_, rank).contains(node.index)) return true;
+  }
+  return false;
 }
 
 bool FunctionCheck::IsPartOfReported(TraceId culprit, TraceId node) const {

@@ -393,7 +393,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = first ? first : second;
     // Of two lists of unknown length on two ranks nothing says that they differ.
-    const bool may_be_alike = IsOneOfUnknowns(state_.values, traces_[evidence.node].value) || IsMadeUpElsewhere(evidence.node, evidence.culprit);
+    const bool may_be_alike = IsOneOfUnknowns(state_.values, state_.knowledge, traces_[evidence.node].value) || IsMadeUpElsewhere(evidence.node, evidence.culprit);
     if (may_be_alike) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
@@ -403,6 +403,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
     if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
+    if (IsOneOfUnknowns(state_.values, state_.knowledge, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   }
   if (!evidence.culprit) return std::nullopt;
   if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, view, parting, &evidence);
@@ -423,10 +424,42 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const bool may_both_be_same = both_issue && BothOpen(scene, sequences, i, j, parting);
   if (evidence.detail == Detail::Root && HasOtherHalf(evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
+  const uint32_t has = first_has_it ? i : j;
+  const uint32_t lacks = first_has_it ? j : i;
+  if (MayMeetInLoop(scene, sequences, has, lacks, view, evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   // Whether that side leaves is decided by what no world decides.
   if (parting.in_next_round) evidence.assumptions.Add(findings::Assumption::SettingUnknown);
   if (is_same || may_be_same || may_both_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   return evidence;
+}
+
+// `while True: if receive() == "stop": return` on one side, and `send("work")`, `send("stop")` on the other: the loop goes on for as long as
+// it is told to, and its operations pair with those of the other side one by one.
+bool FunctionCheck::MayMeetInLoop(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view, const Evidence& evidence) {
+  constexpr size_t kMostOperations = 200;
+  const SeqId with = ProjectFor(scene, sequences, has, view);
+  const SeqId without = ProjectFor(scene, sequences, lacks, view);
+  std::vector<SeqId> operations;
+  sequences.Flatten(without, kMostOperations, &operations);
+  return std::ranges::any_of(operations, [&](SeqId id) {
+    const TraceId other = sequences[id].origin;
+    if (!AlikeOps(other, evidence.culprit) || sequences.Holds(with, other)) return false;
+    return IsInOpenLoop(scene.world(), other, evidence.node) || IsInOpenLoop(scene.world(), evidence.culprit, evidence.node);
+  });
+}
+
+// Of a loop that is not around `node` as well, and in which something that nobody knows decides whether it goes on.
+bool FunctionCheck::IsInOpenLoop(const World& world, TraceId operation, TraceId node) const {
+  const Assignment nothing;
+  Evaluator evaluator(state_.values, state_.knowledge, world, nothing);
+  const auto leaves_openly = [&](TraceId id) {
+    const Trace& choice = traces_[id];
+    if (choice.kind != TraceKind::Choice || (choice.flags & (kLeavesReturn | kLeavesBreak)) == 0) return false;
+    return !choice.value || evaluator.Evaluate(choice.value, 0).kind == OutcomeKind::Unknown;
+  };
+  return std::ranges::any_of(PathTo(traces_, root_, operation), [&](TraceId id) {
+    return traces_[id].kind == TraceKind::Loop && !(node && Contains(traces_, id, node)) && AnyNode(traces_, id, leaves_openly);
+  });
 }
 
 // `if owner: broadcast(x, own_rank) else: broadcast(x, rank_of_owner)`: whoever decides by something unknown to name its own rank
