@@ -60,7 +60,11 @@ std::vector<Override> ClassMembers::Overrides(binding::ClassId class_id, NameId 
 FuncId ClassMembers::Method(ValueId object, NameId attr) const {
   const Value& value = store_[object];
   const binding::ClassId class_id = value.class_id();
-  if (value.origin() != InstanceOrigin::Super) return tables_.MostSpecific(class_id, tables_.program.FindMethod(class_id, attr), attr);
+  if (value.origin() != InstanceOrigin::Super) {
+    const FuncId method = tables_.program.FindMethod(class_id, attr);
+    const bool is_meant = value.origin() == InstanceOrigin::Exact && method && !tables_.MustBeOverridden(method);
+    return is_meant ? method : tables_.MostSpecific(class_id, method, attr);
+  }
   const auto& mro = tables_.program.classes[class_id].mro;
   for (size_t i = 1; i < mro.size(); ++i) {
     for (const auto& [name, method] : tables_.program.classes[mro[i]].methods) {
