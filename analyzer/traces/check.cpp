@@ -74,12 +74,14 @@ TraceId FunctionCheck::OriginOf(TraceId node) const {
   return origin == origins_.end() ? instance : origin->second;
 }
 
-// Whether something that tells ranks apart hangs on what callers pass: what agrees with it here may not with what they pass.
+// Whether something that tells ranks apart, or what they issue then, hangs on what callers pass: what agrees with it here may not with
+// what they pass, and callers cannot look at it again while the other half is taken as agreed.
 bool FunctionCheck::HangsOnCallers(TraceId parametric) const {
   const VaryingNodes nodes = CollectVarying(state_, parametric);
   return std::ranges::any_of(nodes.choices, [&](TraceId node) {
-    const bool matters = (traces_[node].flags & (kHasOp | kLeavesMask)) != 0;
-    return matters && traces_[node].value && state_.values.has_param(traces_[node].value);
+    const Trace& choice = traces_[node];
+    const bool matters = (choice.flags & (kHasOp | kLeavesMask)) != 0;
+    return matters && ((choice.value && state_.values.has_param(choice.value)) || (choice.flags & kOpenParams) != 0);
   });
 }
 
@@ -247,15 +249,19 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   if (!is_suspicion) reported_culprits_[evidence.culprit.index].push_back(cause);
   Found found{.difference = std::move(difference), .by = func_, .condition = {}, .is_open = is_open, .sites = FlaggedSites(sequences, evidence)};
   if (evidence.node) found.condition = traces_[evidence.node].site;
+  else if (is_open) found.condition = traces_[evidence.culprit].site;
   // What a callee left open counts there.
   const bool is_callees = found.condition && state_.open_conditions.contains(found.condition.index);
   if (!is_callees) ++found_;
   result_->found.push_back(std::move(found));
 }
 
-// That some ranks issue what others do not: what callers issue before or after may make up for it.
+// That some ranks issue what others do not: what callers issue before or after may make up for it. That a rank is not in the group:
+// callers may keep it away.
 bool FunctionCheck::IsOfPresence(const Evidence& evidence) const {
-  if (evidence.own || !evidence.node || is_first_arrival_ || IsForCallers(evidence)) return false;
+  if (evidence.own || is_first_arrival_ || IsForCallers(evidence)) return false;
+  if (evidence.kind == DifferenceKind::NotMember) return evidence.detail == Detail::Member;
+  if (!evidence.node) return false;
   const bool is_count = evidence.kind == DifferenceKind::Mismatch && evidence.twin;
   return is_count || evidence.kind == DifferenceKind::Guard || evidence.kind == DifferenceKind::EarlyExit ||
          evidence.kind == DifferenceKind::TripCount;

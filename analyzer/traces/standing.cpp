@@ -115,8 +115,8 @@ class Search {
 
  private:
   uint64_t BitOf(const Trace& trace) {
-    const bool decides = (trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop) && (trace.flags & kSettled) == 0;
-    if (!decides || !state_.open_conditions.contains(trace.site.index)) return 0;
+    const bool may_be_open = trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop || trace.kind == TraceKind::Op;
+    if (!may_be_open || (trace.flags & kSettled) != 0 || !state_.open_conditions.contains(trace.site.index)) return 0;
     size_t at = 0;
     while (at < judged_.size() && judged_[at].condition != trace.site) ++at;
     constexpr size_t kMostOpen = 64;
