@@ -111,8 +111,14 @@ std::vector<size_t> NumbersReturned(const ir::Module& module, const ir::Function
 
 }  // namespace
 
-bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position) const {
-  return IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) { return AreBefore(function, stmt) || CallsWrongly(function, stmt); });
+bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position, const std::function<bool(FuncId)>& is_aside) const {
+  bool is_anywhere = false;
+  const bool is_on_all = IsOnEveryWay(index_, module, position, [&](FuncId function, ir::StmtId stmt) {
+    const bool is_before = AreBefore(function, stmt) || CallsWrongly(function, stmt);
+    is_anywhere = is_anywhere || is_before;
+    return is_before || (is_aside && is_aside(function));
+  });
+  return is_on_all && is_anywhere;
 }
 
 bool SureFailures::FailsAtImports(ir::ModuleId module_id) const {

@@ -22,6 +22,7 @@
 // wrong.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -93,7 +94,8 @@ class SureFailures {
 
   // Whether each run that would get to a position of a module has failed before, or fails at a call on the way, or at that place, since what is
   // called is given something else than it takes.
-  bool AreBefore(ir::ModuleId module, uint32_t position) const;
+  // `is_aside`: a function that is not of the runs in question, as one process alone runs it; it is no way to what it calls then.
+  bool AreBefore(ir::ModuleId module, uint32_t position, const std::function<bool(FuncId)>& is_aside = nullptr) const;
   // The same of a run that got into the function: at a statement above in the blocks around this one, or where the file is read.
   bool AreBefore(FuncId function, ir::StmtId stmt) const { return AreBefore(function, stmt, true); }
   // What fails in a statement whenever it runs.

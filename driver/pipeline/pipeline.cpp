@@ -234,6 +234,7 @@ struct PlaceFacts {
   objects::NeverReached never;
   objects::UnpassedArguments unpassed;
   const objects::SureFailures& failures;
+  const objects::Launch& launch;
   objects::PartModules parts;
 };
 
@@ -250,7 +251,9 @@ void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::
     };
     assume_where(findings::Assumption::ArgumentPassed, [&](ir::ModuleId module, uint32_t position) { return facts.unpassed.AreNeededAt(module, position); });
     if (!rules::TellsOfEnds(finding.code)) {
-      assume_where(findings::Assumption::RunsToHere, [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position); });
+      const auto is_of_one = [&](binding::FuncId function) { return facts.launch.Of(function) == objects::RunBy::OneProcess; };
+      assume_where(findings::Assumption::RunsToHere,
+                   [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position, is_of_one); });
     }
     assume_where(findings::Assumption::ClassUnknown, [&](ir::ModuleId module, uint32_t position) { return facts.parts.HaveHookAt(module, position); });
   }
@@ -309,6 +312,7 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
   const PlaceFacts facts{.never = {a.program, a.facts, index, guards, values, *made.options, others},
                          .unpassed = {a.program, a.facts, index, guards},
                          .failures = failures,
+                         .launch = *made.launch,
                          .parts = {a.program, *a.knowledge, index, others}};
   JudgePlaces(facts, a.program, findings);
   failing_scripts = FailingScripts(a, failures);
