@@ -41,9 +41,10 @@ Finding FindingAt(const Context& context, std::string_view code, Severity severi
   return finding;
 }
 
+bool IsInPython(const Context& context, FuncId function) { return context.program.module_of(function).language == ir::Language::Python; }
+
 bool IsUncertainInPython(const Context& context, FuncId function, const Finding& finding) {
-  const bool is_python = context.program.module_of(function).language == ir::Language::Python;
-  return is_python && finding.confidence != Confidence::Certain;
+  return IsInPython(context, function) && finding.confidence != Confidence::Certain;
 }
 
 bool BelongsInPreview(const Context& context, FuncId function, const Finding& finding, findings::Assumptions allowed) {

@@ -23,6 +23,7 @@ Finding FindingOfAnyProcess(const Context& context, std::string_view code, Sever
 Finding FindingAt(const Context& context, std::string_view code, Severity severity, Confidence confidence,
                   FuncId function, ir::StmtId stmt, findings::Text message);
 
+bool IsInPython(const Context& context, FuncId function);
 // Whether a finding in Python code is less than certain.
 bool IsUncertainInPython(const Context& context, FuncId function, const Finding& finding);
 // Whether it is, and takes more for granted than these, or several ranks are not seen to run its program.

@@ -390,4 +390,13 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
   return finding;
 }
 
+bool KeepsAwayInPreview(const Context& context, const Difference& difference, const Finding& finding) {
+  constexpr findings::Assumptions kNamesAndSettings = findings::Assumptions::Of(findings::Assumption::ByNameOnly) |
+                                                      findings::Assumptions::Of(findings::Assumption::SettingUnknown) |
+                                                      findings::Assumptions::Of(findings::Assumption::ImpliedOperation);
+  const variation::FuncId function = FunctionOf(context, difference);
+  const bool is_in_called = !difference.culprit.call_chain.empty() && IsUncertainInPython(context, function, finding);
+  return is_in_called || BelongsInPreview(context, function, finding, kNamesAndSettings);
+}
+
 }  // namespace allranks::rules

@@ -1,5 +1,6 @@
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/hoist.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -20,6 +21,7 @@ void CheckRankGuardedCollective(const Context& context, FindingSink& sink) {
         {ConditionText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kAR101, std::move(message), std::move(help));
     AddHoist(context, difference, finding);
+    finding.is_in_preview = KeepsAwayInPreview(context, difference, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -30,6 +32,9 @@ extern const Rule RankGuardedCollective = {
     .code = kAR101,
     .name = "rank-guarded-collective",
     .severity = Severity::Error,
+    .preview_in_part = "findings in Python code that are not certain, unless they rest on names and settings alone, the program is seen to be started on "
+                       "ranks and the operation stands in the function that asks for the rank: of such findings that were read 7 of 8 are right, where it "
+                       "stands in another one 5 of 9, and where no command starts ranks 5 of 11",
     .languages = "Python, C, C++",
     .summary = "collective that only some ranks of its group reach",
     .explanation = R"md(

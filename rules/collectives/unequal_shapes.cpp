@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -19,7 +20,9 @@ void CheckUnequalShapes(const Context& context, FindingSink& sink) {
       help = {"exchange the counts first, then use the variant with one count a rank (`MPI_Allgatherv`), or pad to "
               "the largest", {}};
     }
-    sink.push_back(FindingOf(context, difference, kAR110, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kAR110, std::move(message), std::move(help));
+    finding.is_in_preview = IsInPython(context, FunctionOf(context, difference));
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -29,6 +32,7 @@ extern const Rule UnequalShapes = {
     .code = kAR110,
     .name = "unequal-shapes",
     .severity = Severity::Error,
+    .preview_in_part = "findings in Python code: of the 12 that were read none was right",
     .languages = "Python, C, C++",
     .summary = "collective of fixed shape on a tensor whose size differs between ranks",
     .explanation = R"md(

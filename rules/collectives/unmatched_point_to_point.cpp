@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -32,7 +33,9 @@ void CheckUnmatchedPointToPoint(const Context& context, FindingSink& sink) {
     if (difference.detail == traces::Detail::Unmatched) help = {"issue the matching call on the rank that is named as the peer", {}};
     const bool is_of_halves = difference.detail == traces::Detail::Dtype || difference.detail == traces::Detail::ElementCount;
     if (is_of_halves) help = {"send what the other rank receives: as many elements of the same type", {}};
-    sink.push_back(FindingOf(context, difference, kAR111, UnmatchedMessage(context, difference), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kAR111, UnmatchedMessage(context, difference), std::move(help));
+    finding.is_in_preview = IsInPython(context, FunctionOf(context, difference));
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -42,6 +45,7 @@ extern const Rule UnmatchedPointToPoint = {
     .code = kAR111,
     .name = "unmatched-point-to-point",
     .severity = Severity::Error,
+    .preview_in_part = "findings in Python code: of the 4 that were read none was right",
     .languages = "Python, C, C++",
     .summary = "blocking sends and receives that wait for each other in a circle, or for a partner that never comes",
     .explanation = R"md(

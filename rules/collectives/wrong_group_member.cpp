@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -19,7 +20,9 @@ void CheckWrongGroupMember(const Context& context, FindingSink& sink) {
     findings::Text help = {
         "call it on members only (`if rank in ranks`); source and destination are global ranks",
         {}};
-    sink.push_back(FindingOf(context, difference, kAR109, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kAR109, std::move(message), std::move(help));
+    finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -29,6 +32,7 @@ extern const Rule WrongGroupMember = {
     .code = kAR109,
     .name = "wrong-group-member",
     .severity = Severity::Error,
+    .preview_in_part = "findings in Python code that are not certain: the one that was read was wrong, as the program counts on it that such a call does nothing",
     .languages = "Python, C, C++",
     .summary = "collective called by, or naming, a rank that is not in its group",
     .explanation = R"md(
