@@ -7,7 +7,7 @@ namespace allranks::variation {
 namespace {
 
 // Of a module or table with more the name says nothing of what is meant.
-constexpr size_t kMostPicked = 16;
+constexpr size_t kMostPicked = 32;
 
 bool IsCallable(const Value& value) {
   return value.kind == ValueKind::Function || value.kind == ValueKind::Class || value.kind == ValueKind::External;

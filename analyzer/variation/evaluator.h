@@ -285,6 +285,7 @@ class FunctionEvaluator {
   ir::ModuleId ModuleOfMembers(ir::ExprId object) const;
   ValueId OwnerOfTable(ir::ExprId table);
   bool PutFields(ir::ExprId table, std::span<const CallArgument> args);
+  std::pair<std::string_view, std::string_view> KnownEnds(ValueId text) const;
   ValueId PickedFrom(ir::ModuleId module, ValueId name);
   ValueId MemberOfLoaded(ValueId loaded, NameId attr);
 

@@ -5,14 +5,21 @@
 //
 // Unsound: of a module that is named while the program runs only those of the program are known.
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "analyzer/variation/evaluator.h"
 
 namespace allranks::variation {
 
-// `models.__dict__[args.arch]`: the module whose members are picked from; none for anything else.
+// `models.__dict__[args.arch]`, `globals()[f"build_{name}"]`: the module whose members are picked from; none for anything else.
 ir::ModuleId FunctionEvaluator::ModuleOfMembers(ir::ExprId object) const {
   const ir::Expr& expr = module_[object];
+  if (expr.kind == ir::ExprKind::Call && module_.language == ir::Language::Python) {
+    const ValueId called = tables_.facts.value(func_.module, ir::CalleeOf(expr));
+    const bool is_globals = called && store_[called].kind == ValueKind::External && Text(store_[called].name()) == "builtins.globals";
+    return is_globals ? func_.module : ir::ModuleId();
+  }
   if (expr.kind != ir::ExprKind::Attribute || Text(ir::AttrOf(expr)) != kFieldTable) return {};
   const ValueId owner = tables_.facts.value(func_.module, ir::ObjectOf(expr));
   return owner && store_[owner].kind == ValueKind::Module ? store_[owner].module() : ir::ModuleId();
@@ -41,22 +48,48 @@ bool FunctionEvaluator::PutFields(ir::ExprId table, std::span<const CallArgument
   return true;
 }
 
-// A public function or class of a module, by a name that is known at run time.
+namespace {
+
+constexpr int kLongestChainOfStars = 3;
+
+// Names of a module, and of those whose names it takes over.
+void AddNames(const binding::Program& program, ir::ModuleId module, int stars_left, std::vector<NameId>& names) {
+  for (const auto& [name, target] : program.top_level[module.index]) names.push_back(name);
+  if (stars_left == 0) return;
+  for (const ir::ModuleId star : program.stars[module.index]) AddNames(program, star, stars_left - 1, names);
+}
+
+}  // namespace
+
+// How a text that is put together begins and ends, as far as that is known: `f"build_{name}"`.
+std::pair<std::string_view, std::string_view> FunctionEvaluator::KnownEnds(ValueId text) const {
+  const bool has_parts = store_[text].is_binary(ir::BinaryOp::Add) || store_[text].is_derived(tables_.NameSymbol("f-string"));
+  const auto parts = store_.Kids(text);
+  if (!has_parts || parts.empty()) return {};
+  const auto known = [&](ValueId part) { return part && store_[part].kind == ValueKind::Str ? Text(store_[part].name()) : std::string_view(); };
+  return {known(parts.front()), known(parts.back())};
+}
+
+// A public function or class of a module, by a name that is known at run time: of those that it defines, else of those that it imports.
 ValueId FunctionEvaluator::PickedFrom(ir::ModuleId module, ValueId name) {
-  const ir::Module& source = tables_.program.modules[module];
-  std::vector<ValueId> members;
-  for (uint32_t i = 0; i < source.functions.size(); ++i) {
-    const FuncId function = tables_.program.func(module, ir::FunctionId{i});
-    const binding::Func& func = tables_.program.funcs[function];
-    const std::string_view text = Text(tables_.program.function(function).name);
-    if (func.owner || func.parent || ir::FunctionId{i} == ir::kTopLevel || text.starts_with('_') || text.starts_with('<')) continue;
-    members.push_back(definitions_.Of({.kind = binding::TargetKind::Function, .module = module, .function = function}));
+  const auto [begin, end] = KnownEnds(name);
+  std::vector<NameId> names;
+  AddNames(tables_.program, module, kLongestChainOfStars, names);
+  std::ranges::sort(names, {}, [&](NameId each) { return Text(each); });
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  std::vector<ValueId> own, imported;
+  for (const NameId each : names) {
+    const std::string_view text = Text(each);
+    if (text.starts_with('_') || text.size() < begin.size() + end.size() || !text.starts_with(begin) || !text.ends_with(end)) continue;
+    const binding::Target target = tables_.program.Lookup(module, each);
+    const bool is_function = target.kind == binding::TargetKind::Function;
+    if (!is_function && target.kind != binding::TargetKind::Class) continue;
+    const ir::ModuleId home = is_function ? tables_.program.funcs[target.function].module : tables_.program.classes[target.class_id].module;
+    (home == module ? own : imported).push_back(definitions_.Of(target));
   }
-  for (uint32_t i = 0; i < source.classes.size(); ++i) {
-    const binding::ClassId class_id = tables_.program.class_of(module, ir::ClassId{i});
-    if (!Text(source.classes[ir::ClassId{i}].name).starts_with('_')) members.push_back(definitions_.Class(class_id));
-  }
-  return chosen_.OneOf(members, name);
+  // A name of which an end is known means what is called so, wherever it is from.
+  if (own.empty() || !begin.empty() || !end.empty()) own.insert(own.end(), imported.begin(), imported.end());
+  return chosen_.OneOf(own, name);
 }
 
 // `importlib.import_module(f"models.{name}").Model`: of a module that is named at run time a function or class that some module defines
