@@ -10,6 +10,8 @@ namespace allranks::rules {
 using objects::FileUse;
 using variation::ValueId;
 
+constexpr knowledge::Axes kFilesAxis = knowledge::Axes::Of(knowledge::Axis::Files);
+
 SharedPaths::SharedPaths(const Context& context) : context_(context), world_(objects::SmallJob(context.facts.job)), first_(context.program, context.knowledge, context.index) {
   NoteOwnRanks();
 }
@@ -73,21 +75,45 @@ bool SharedPaths::IsOneValue(ValueId value, const FileUse& use, traces::RankSet 
   return first.has_value();
 }
 
-// `def save(folder)`, where each call hands over a folder of its own rank: a temporary one, for example.
+// `def save(folder)`, where each call hands over a folder of its own rank: a temporary one, for example. Which of two paths it is may be left to
+// what is on the disk (`path / name if path.is_dir() else path`): all ranks see the same there.
 bool SharedPaths::DiffersAtEachCall(ValueId value, const objects::CallFrame* frame, int depth) const {
   constexpr int kDeepest = 8;
-  return value && depth < kDeepest && context_.values.AnyPart(value, [&](ValueId part) {
-    const variation::Value& node = context_.facts.values_store[part];
-    if (node.kind != variation::ValueKind::Param) return !(node.axes & knowledge::kSoftAxes).empty();
-    const objects::FuncId function = node.function();
-    const objects::CallFrame* at = frame;
-    while (at != nullptr && at->function != function) at = at->caller;
-    if (at != nullptr) return node.param_index() < at->args.size() && DiffersAtEachCall(at->args[node.param_index()], at->caller, depth + 1);
-    const auto callers = context_.index.CallersOf(function);
-    return !callers.empty() && std::ranges::all_of(callers, [&](const objects::Site& caller) {
-      return DiffersAtEachCall(context_.index.PassedBy(caller, function, node.param_index()), nullptr, depth + 1);
-    });
+  if (!value || depth == kDeepest) return false;
+  const variation::ValueStore& store = context_.facts.values_store;
+  std::unordered_set<uint32_t> seen;
+  std::vector<ValueId> work = {value};
+  while (!work.empty()) {
+    const ValueId part = work.back();
+    work.pop_back();
+    if (!part || !seen.insert(part.index).second) continue;
+    if (store[part].kind == variation::ValueKind::Param ? IsPassedApart(store[part], frame, depth) : AddsChance(part)) return true;
+    const bool is_by_disk = store[part].kind == variation::ValueKind::Select && store.axes(store.ArmsOf(part).condition) == kFilesAxis;
+    const auto kids = store.Kids(part).subspan(is_by_disk ? 1 : 0);
+    work.insert(work.end(), kids.begin(), kids.end());
+  }
+  return false;
+}
+
+// What the call on the way hands over, or each call that there is.
+bool SharedPaths::IsPassedApart(const variation::Value& param, const objects::CallFrame* frame, int depth) const {
+  const objects::FuncId function = param.function();
+  while (frame != nullptr && frame->function != function) frame = frame->caller;
+  if (frame != nullptr) return param.param_index() < frame->args.size() && DiffersAtEachCall(frame->args[param.param_index()], frame->caller, depth + 1);
+  const auto callers = context_.index.CallersOf(function);
+  return !callers.empty() && std::ranges::all_of(callers, [&](const objects::Site& caller) {
+    return DiffersAtEachCall(context_.index.PassedBy(caller, function, param.param_index()), nullptr, depth + 1);
   });
+}
+
+// Whether a value may be another one on each rank, or another time, and not only since what it is made of may.
+bool SharedPaths::AddsChance(ValueId value) const {
+  const variation::ValueStore& store = context_.facts.values_store;
+  knowledge::Axes added = store.axes(value) & knowledge::kSoftAxes;
+  for (const ValueId kid : store.Kids(value)) {
+    if (kid) added = Without(added, store.axes(kid));
+  }
+  return !added.empty();
 }
 
 // `init_process_group(rank=int(sys.argv[1]))`

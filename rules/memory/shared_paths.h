@@ -32,6 +32,8 @@ class SharedPaths {
  private:
   static bool EndsInRank(std::string_view text);
   bool DiffersAtEachCall(variation::ValueId value, const objects::CallFrame* frame, int depth) const;
+  bool IsPassedApart(const variation::Value& param, const objects::CallFrame* frame, int depth) const;
+  bool AddsChance(variation::ValueId value) const;
   bool IsOneValue(variation::ValueId value, const objects::FileUse& use, traces::RankSet ranks) const;
   void NoteOwnRanks();
   bool SpeaksOfRanks(const variation::Value& value) const;
