@@ -10,16 +10,15 @@ namespace allranks::objects {
 
 FlowFrom::FlowFrom(const binding::Program& program, const ProgramIndex& index, FuncId function, std::vector<ir::ExprId> seeds,
                    uint32_t begin, Question ends, Question counts, Question fills, std::vector<bool> items, Question uses_up)
-    : program_(program), module_(program.module_of(function)), tree_(index.tree(program.funcs[function].module)), ends_(std::move(ends)),
-      counts_(std::move(counts)), fills_(std::move(fills)), uses_up_(std::move(uses_up)), items_(std::move(items)) {
+    : program_(program), index_(index), module_id_(program.funcs[function].module), module_(program.module_of(function)), tree_(index.tree(module_id_)),
+      ends_(std::move(ends)), counts_(std::move(counts)), fills_(std::move(fills)), uses_up_(std::move(uses_up)), items_(std::move(items)) {
   for (const ir::ExprId seed : seeds) seeds_.insert(seed.index);
   const ir::Function& node = program.function(function);
   if (binding::HasReceiver(program, function) && !node.params.empty()) self_ = node.params[0].name;
-  const ir::ModuleId module_id = program.funcs[function].module;
   std::vector<ir::StmtId> stmts;
   for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
     const ir::StmtId id{i};
-    if (module_[id].begin >= begin && index.FunctionOf(module_id, id) == function) stmts.push_back(id);
+    if (module_[id].begin >= begin && index.FunctionOf(module_id_, id) == function) stmts.push_back(id);
   }
   std::ranges::sort(stmts, {}, [&](ir::StmtId id) { return module_[id].begin; });
   // Twice, for what a loop hands to its next round.
@@ -55,6 +54,7 @@ void FlowFrom::Read(ir::StmtId id) {
     case ir::StmtKind::For: {
       const ir::ExprId target = ir::ExprId{stmt.a};
       const bool holds = Take(ir::AssignedOf(stmt)) || seeds_.contains(target.index);
+      if (IsKeyOf(target, ir::AssignedOf(stmt), id)) return Set(target, {});
       return SetRound(target, ir::AssignedOf(stmt), {holds, IsOfGiven(ir::AssignedOf(stmt)), IsOfTotal(ir::AssignedOf(stmt))});
     }
     case ir::StmtKind::Expr:
@@ -269,6 +269,16 @@ void FlowFrom::SetRound(ir::ExprId target, ir::ExprId iter, Held what) {
   const ir::ExprId rest = ir::Items(module_, module_[target])[1];
   if (counts) return SetRound(rest, ir::ArgAt(module_, call, 0).value, what);
   Set(rest, what);
+}
+
+// `for name in sums:`, and `sums[name]` in the loop.
+bool FlowFrom::IsKeyOf(ir::ExprId target, ir::ExprId iter, ir::StmtId loop) const {
+  if (module_[target].kind != ir::ExprKind::Name || (module_[iter].kind != ir::ExprKind::Name && module_[iter].kind != ir::ExprKind::Attribute)) return false;
+  const auto is_same = [&](ir::ExprId a, ir::ExprId b) { return module_[a].kind == module_[b].kind && PlaceOf(a) == PlaceOf(b); };
+  return std::ranges::any_of(index_.ExprsOf(module_id_, ir::ExprKind::Subscript), [&](ir::ExprId id) {
+    if (module_[id].begin < module_[loop].begin || module_[id].end > module_[loop].end) return false;
+    return is_same(ir::LeftOf(module_[id]), iter) && is_same(ir::RightOf(module_[id]), target);
+  });
 }
 
 // `tqdm(losses, desc="losses")`, and not `zip(losses, names)`.

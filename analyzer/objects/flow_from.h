@@ -3,7 +3,7 @@
 //
 // Read in the order of the text, so that a name that is set anew no longer holds it; a loop around the beginning is read
 // as if it were left after the first round. A method that is given it (`losses.append(loss)`) puts it into its object, and
-// what is read of that object afterwards (`losses.average`) is made of it. The keys of a dictionary are not made of what it holds, and what
+// what is read of that object afterwards (`losses.average`) is made of it. The keys of a dictionary (`for name in sums: ... sums[name]`) are not made of what it holds, and what
 // a method hands to its own object is not followed.
 //
 // Not sound: aliases of objects are not seen, and what a function of the project keeps of its arguments is not known.
@@ -71,6 +71,7 @@ class FlowFrom {
   bool Binds(ir::ExprId target, Place place) const;
   bool Mentions(ir::ExprId expr, Place place) const;
   void SetRound(ir::ExprId target, ir::ExprId iter, Held what);
+  bool IsKeyOf(ir::ExprId target, ir::ExprId iter, ir::StmtId loop) const;
   bool HasOnePlaced(const ir::Expr& call) const;
   bool IsCallOf(ir::ExprId expr, std::string_view method) const;
   bool IsTakenApart(ir::ExprId value, ir::ExprId target) const;
@@ -84,6 +85,8 @@ class FlowFrom {
   bool IsIn(const std::set<Place>& places, ir::ExprId expr) const;
 
   const binding::Program& program_;
+  const ProgramIndex& index_;
+  const ir::ModuleId module_id_;
   const ir::Module& module_;
   const ir::Tree& tree_;
   Question ends_, counts_, fills_, uses_up_;

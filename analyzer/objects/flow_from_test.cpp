@@ -56,6 +56,13 @@ TEST_F(FlowFromTest, AnAnnotatedAssignmentBeginsAnew) {
   EXPECT_EQ(Known("def f(batches):\n  for x in batches:\n    loss: float = make()\n    loss += aux(x)\n  asked(loss)\n"), "holds");
 }
 
+TEST_F(FlowFromTest, KeysOfADictionaryAreNotMadeOfIt) {
+  const std::string text = "def f(sums):\n  sums['a'] = make()\n  for name in sums:\n";
+  EXPECT_EQ(Known(text + "    asked(name)\n    use(sums[name])\n"), "");
+  EXPECT_EQ(Known(text + "    asked(sums[name])\n"), "holds");
+  EXPECT_EQ(Known(text + "    asked(name)\n"), "holds");
+}
+
 TEST_F(FlowFromTest, ItemsOfWhatIsReturned) {
   const std::string text = "def f():\n  steps, loss = make()\n  asked(";
   EXPECT_EQ(Known(text + "loss)\n", {false, true}), "holds");

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "analyzer/ir/walk.h"
 #include "analyzer/objects/gradient_calls.h"
 
 namespace allranks::objects {
@@ -84,6 +85,7 @@ std::vector<LoaderLoop> LoopsByMethod(const binding::Program& program, const var
 Loading::Loading(const binding::Program& program, const knowledge::Knowledge& knowledge,
                  const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), facts_(facts), values_(program, knowledge, facts), index_(index) {
+  FindOwnSamplers();
   for (const KnownCall& call : index.known_calls()) {
     const ValueId made = ValueOf(call);
     if (!made || !program.text(call.entry->name).ends_with(".__init__")) continue;
@@ -491,7 +493,7 @@ bool Loading::DealsOut(ValueId sampler) const {
       if (value.kind == ValueKind::Instance && classes.insert(value.class_id().index).second) {
         std::ranges::copy_if(index_.MadeWith(value.class_id()), std::back_inserter(made_with), [](ValueId arg) { return static_cast<bool>(arg); });
       }
-      return IsDistributedSampler(part);
+      return IsDistributedSampler(part) || (value.kind == ValueKind::Instance && own_samplers_[value.class_id().index]);
     };
     if (std::ranges::any_of(values, [&](ValueId value) { return values_.AnyPart(value, deals); })) return true;
     std::ranges::sort(made_with, {}, &ValueId::index);
@@ -500,6 +502,42 @@ bool Loading::DealsOut(ValueId sampler) const {
     values = std::move(made_with);
   }
   return false;
+}
+
+// Classes with an `__iter__` in which some method, their own or one of a base, cuts by rank.
+void Loading::FindOwnSamplers() {
+  own_samplers_.resize(program_.classes.size());
+  const base::NameId iter = program_.names->Find("__iter__");
+  if (!iter) return;
+  for (uint32_t c = 0; c < program_.classes.size(); ++c) {
+    const binding::ClassId id{c};
+    if (!program_.FindMethod(id, iter)) continue;
+    own_samplers_[c] = std::ranges::any_of(program_.classes[id].mro, [&](binding::ClassId base) {
+      return std::ranges::any_of(program_.classes[base].methods, [&](const auto& method) { return CutsByRank(method.second); });
+    });
+  }
+}
+
+// `order[self.rank :: self.world]`, `range(self.rank, size, self.world)`, `islice(order, self.rank, None, self.world)`.
+bool Loading::CutsByRank(FuncId function) const {
+  constexpr std::string_view kRanges[] = {"builtins.range", "numpy.arange", "torch.arange", "itertools.islice"};
+  const ir::ModuleId module_id = program_.funcs[function].module;
+  const ir::Module& module = program_.modules[module_id];
+  const ir::Function& node = program_.function(function);
+  const auto is_of_rank = [&](ir::ExprId part) {
+    const ValueId value = facts_.value(module_id, part);
+    return value && (values_.Mentions(value, knowledge::Coordinate::Rank) || values_.Mentions(value, knowledge::Coordinate::LocalRank));
+  };
+  return std::ranges::any_of(index_.ExprsBeginningIn(module_id, node.begin, node.end), [&](ir::ExprId id) {
+    const ir::Expr& expr = module[id];
+    if (expr.end > node.end) return false;
+    const bool is_range = expr.kind == ir::ExprKind::Call && ir::ArgCount(module, expr) > 1 &&
+                          std::ranges::count(kRanges, values_.External(facts_.value(module_id, ir::CalleeOf(expr)))) > 0;
+    if (expr.kind != ir::ExprKind::Slice && !is_range) return false;
+    bool is_cut = false;
+    ir::ForEachPart(module, id, [&](ir::ExprId part) { is_cut = is_cut || is_of_rank(part); });
+    return is_cut;
+  });
 }
 
 }  // namespace allranks::objects

@@ -48,7 +48,7 @@ class Loading {
   // The samplers among `sampler`, `batch_sampler` and what these wrap that deal data out to ranks.
   std::vector<ValueId> DistributedSamplersOf(ValueId loader) const;
   // Whether some such sampler deals out what a loader draws: also one that an object of the project was made with, which
-  // goes over it.
+  // goes over it, or a class of the project that takes the share of its rank out of an order.
   bool IsDealtOut(ValueId loader) const;
   // The loaders that callers hand a loop, where they hand it several: of a loop over a parameter. Those that are dealt out come first.
   std::vector<ValueId> HandedTo(const Site& iterable) const;
@@ -59,6 +59,8 @@ class Loading {
 
  private:
   bool DealsOut(ValueId sampler) const;
+  void FindOwnSamplers();
+  bool CutsByRank(FuncId function) const;
   bool IsYielded(ValueId value) const;
   std::vector<ValueId> OneOfItems(ValueId value) const;
   std::vector<ValueId> GoneThrough(ValueId value) const;
@@ -85,6 +87,7 @@ class Loading {
   const ProgramIndex& index_;
   std::vector<LoaderLoop> loops_;
   std::vector<KnownCall> made_loaders_, made_samplers_;
+  std::vector<bool> own_samplers_;  // by ClassId: of the project, and they deal out by rank
 };
 
 }  // namespace allranks::objects

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analyzer/ir/bindings.h"
+#include "analyzer/objects/gradient_calls.h"
 
 namespace allranks::objects {
 
@@ -84,7 +85,9 @@ bool ModelOrigins::Add(const Site& place, Way way, Search& search) const {
       is_known = AddCall(place, way, search);
       break;
     case ir::ExprKind::Conditional:
-      is_known = Add({place.function, ir::ThenOf(module, expr)}, way, search) && Add({place.function, ir::ElseOf(module, expr)}, way, search);
+      is_known = TakesOutIfWrapped(place)
+                     ? AddBare({place.function, ir::ElseOf(module, expr)}, way, search)
+                     : Add({place.function, ir::ThenOf(module, expr)}, way, search) && Add({place.function, ir::ElseOf(module, expr)}, way, search);
       break;
     default:
       break;
@@ -116,6 +119,30 @@ bool ModelOrigins::AddTakenOut(const Site& wrapper, Way way, Search& search) con
     if (std::ranges::count(search.found, at) == 0) search.found.push_back(at);
   }
   return is_wrapper;
+}
+
+// `model.module if hasattr(model, "module") else model`
+bool ModelOrigins::TakesOutIfWrapped(const Site& conditional) const {
+  const ir::Module& module = program_.module_of(conditional.function);
+  const ir::Expr& expr = module[conditional.expr];
+  const ir::Expr& inner = module[ir::ThenOf(module, expr)];
+  const ir::Expr& test = module[ir::TestOf(expr)];
+  if (inner.kind != ir::ExprKind::Attribute || program_.text(ir::AttrOf(inner)) != "module") return false;
+  if (test.kind != ir::ExprKind::Call || ir::ArgCount(module, test) != 2) return false;
+  const ValueId called = facts_.value(program_.funcs[conditional.function].module, ir::CalleeOf(test));
+  return values_.External(called) == "builtins.hasattr" && IsSameChain(module, ir::ArgAt(module, test, 0).value, ir::ObjectOf(inner)) &&
+         IsSameChain(module, ir::ElseOf(module, expr), ir::ObjectOf(inner));
+}
+
+// The model itself: taken out of the wrapper where there is one.
+bool ModelOrigins::AddBare(const Site& model, Way way, Search& search) const {
+  Search inner{.found = {}, .on_way = search.on_way, .steps = search.steps};
+  if (!Add(model, way, inner)) return false;
+  for (ModelAt at : inner.found) {
+    if (at.shell == Shell::Wrapped) at.shell = Shell::TakenOut;
+    if (std::ranges::count(search.found, at) == 0) search.found.push_back(at);
+  }
+  return true;
 }
 
 bool ModelOrigins::AddCopy(const Site& call, const Site& copied, Way way, Search& search) const {

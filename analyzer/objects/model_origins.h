@@ -68,6 +68,8 @@ class ModelOrigins {
   bool AddAssigned(FuncId function, const Definition& assigned, Way way, Search& search) const;
   bool AddWrapped(const Site& model, Shell shell, Way way, Search& search) const;
   bool AddTakenOut(const Site& wrapper, Way way, Search& search) const;
+  bool TakesOutIfWrapped(const Site& conditional) const;
+  bool AddBare(const Site& model, Way way, Search& search) const;
   bool AddCopy(const Site& call, const Site& copied, Way way, Search& search) const;
   void AddMade(const Site& call, Search& search) const;
   bool WrapsFirst(const Wrapping& wrapping, const Site& place, Way way) const;

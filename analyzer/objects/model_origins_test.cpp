@@ -41,6 +41,13 @@ TEST_F(ModelOriginsTest, EachWay) {
   EXPECT_EQ(Of("a = unseen(DDP(nn.Linear(1, 1)))\nasked(a)\n"), "?");
 }
 
+TEST_F(ModelOriginsTest, TakenOutWhereThereIsAWrapper) {
+  const std::string inner = "b = a.module if hasattr(a, 'module') else a\nasked(b)\n";
+  EXPECT_EQ(Of("a = nn.Linear(1, 1)\na = DDP(a)\n" + inner), "1t");
+  EXPECT_EQ(Of("a = nn.Linear(1, 1)\n" + inner), "1b");
+  EXPECT_EQ(Of("a = nn.Linear(1, 1)\nif many:\n    a = DDP(a)\n" + inner), "1b 1t");
+}
+
 TEST_F(ModelOriginsTest, TwoOfOneClass) {
   EXPECT_EQ(Of("a = nn.Linear(1, 1)\nb = nn.Linear(1, 1)\nc = DDP(a)\nasked(b)\n"), "2b");
   EXPECT_EQ(Of("def make():\n    return nn.Linear(1, 1)\na = make()\nb = make()\nasked(b)\n"), "4b");

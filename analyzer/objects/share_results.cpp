@@ -44,7 +44,7 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
                            const ProgramIndex& index, const Loading& loading, const Training& training, const Launch& launch)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), loading_(loading), training_(training),
       values_(program, knowledge, facts), displays_(program, knowledge, facts, index),
-      runs_(program, knowledge, facts, index, launch, loading), neighbourhood_(program) {
+      runs_(program, knowledge, facts, index, launch, loading), choices_(program, knowledge, facts, index), neighbourhood_(program) {
   const auto starts = [&](const Site& caller) { return program.funcs[caller.function].function == ir::kTopLevel; };
   for (uint32_t f = 0; f < program.funcs.size(); ++f) {
     for (const Site& caller : index.CallersOf(FuncId{f})) {
@@ -52,7 +52,6 @@ ShareResults::ShareResults(const binding::Program& program, const knowledge::Kno
     }
   }
   FindCombiners();
-  NoteWriters();
   const EvaluationLoops loops(program, knowledge, facts, index, loading, training, launch);
   for (const EvaluationLoop& loop : loops.loops()) AddEvaluation(loops, loop);
   for (const EvaluationLoop& loop : loops.training_loops()) AddTraining(loop);
@@ -400,6 +399,7 @@ void ShareResults::Follow(size_t loop, const Site& from, uint32_t begin, uint32_
   AddAveraged(loop, from, flow, end, first);
   AddUses(loop, from, flow, end, first, way);
   const bool is_returned = FollowReturns(loop, from.function, flow, first, way);
+  if (way.depth == 0 && first == UINT32_MAX && !is_returned) AddRunning(loop, from, flow, way);
   // What was told before is enough.
   const bool is_told = std::ranges::any_of(uses_, [&](const ShareUse& use) { return use.loop == loop && use.kind != ShareUse::Kind::Combined; });
   if (first == UINT32_MAX || is_told) return;
@@ -697,6 +697,15 @@ void ShareResults::AddShown(size_t loop, const Site& from, const FlowFrom& flow,
   }
 }
 
+// `print(correct / total)` in each round of an evaluation that says nothing else: what it prints last is its result.
+void ShareResults::AddRunning(size_t loop, const Site& from, const FlowFrom& flow, const Way& way) {
+  if (loops_[loop].trains || std::ranges::count(uses_, loop, &ShareUse::loop) > 0) return;
+  const ir::Stmt& stmt = program_.module_of(from.function)[loops_[loop].loop];
+  AddShown(loop, from, flow, stmt.begin, UINT32_MAX, way);
+  std::erase_if(uses_, [&](const ShareUse& use) { return use.loop == loop && !flow.IsOfTotal(use.value) && !flow.IsOfGiven(use.value); });
+  for (ShareUse& use : uses_) use.is_running = use.is_running || use.loop == loop;
+}
+
 // `if training: for ... else: for ...`: what stands in the one arm is not behind the loop in the other.
 bool ShareResults::IsInOtherArm(const ShareLoop& loop, const Site& place) const {
   if (loop.iterable.function != place.function) return false;
@@ -745,29 +754,10 @@ bool ShareResults::IsMadeOfParts(const ir::Module& module, ir::ExprId expr) cons
   }
 }
 
-// `len(results) > 0` compares with no other result.
-bool ShareResults::HasConstant(const ir::Module& module, ir::ExprId compare) {
-  bool found = false;
-  ir::ForEachPart(module, compare, [&](ir::ExprId part) { found = found || module[part].kind == ir::ExprKind::Constant; });
-  return found;
-}
-
-// `if accuracy > best: torch.save(...)`.
 void ShareResults::AddChosen(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way) {
-  const FuncId function = from.function;
-  const ir::ModuleId module_id = program_.funcs[function].module;
-  const ir::Module& module = program_.modules[module_id];
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.kind != ir::StmtKind::If || stmt.begin >= end || index_.FunctionOf(module_id, ir::StmtId{i}) != function) continue;
-    const ir::ExprId test = ir::ValueOf(stmt);
-    // `if evaluate(model) > best:`
-    if (stmt.begin < begin && !IsWithin(module, from.expr, test)) continue;
-    const bool compares = std::ranges::any_of(index_.ExprsOf(module_id, ir::ExprKind::Compare), [&](ir::ExprId id) {
-      return module[id].begin >= module[test].begin && module[id].end <= module[test].end && flow.Holds(id) && !HasConstant(module, id);
-    });
-    if (!compares || !DiffersBy(function, test, flow, way) || !Writes(module_id, ir::StmtId{i})) continue;
-    uses_.push_back({ShareUse::Kind::Chosen, {function, test}, test, loop});
+  for (const ShareChoice& choice : choices_.In(from.function, flow, begin, end, from.expr)) {
+    if (!DiffersBy(from.function, choice.value, flow, way)) continue;
+    uses_.push_back({.kind = ShareUse::Kind::Chosen, .place = choice.place, .value = choice.value, .loop = loop});
   }
 }
 
@@ -929,27 +919,6 @@ bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const 
     return module[part].kind == ir::ExprKind::Name && RankWords::IsWord(program_.text(ir::NameOf(module[part])));
   };
   return std::ranges::any_of(display.shown, [&](ir::ExprId shown) { return ir::AnyPart(module, shown, is_rank); });
-}
-
-// It writes, or calls a function that does, by itself or by another.
-bool ShareResults::Writes(ir::ModuleId module_id, ir::StmtId branch) const {
-  const ir::Module& module = program_.modules[module_id];
-  const FuncId function = index_.FunctionOf(module_id, branch);
-  return std::ranges::any_of(index_.ExprsBeginningIn(module_id, module[branch].begin, module[branch].end), [&](ir::ExprId call) {
-    if (module[call].kind != ir::ExprKind::Call || !index_.tree(module_id).StatementOf(call)) return false;
-    const variation::CallFact* fact = facts_.call(function, call);
-    if (fact == nullptr) return false;
-    if (fact->kind == variation::CallKind::Known) return knowledge_[fact->entry].Has(knowledge::Role::Write);
-    return fact->function && std::ranges::any_of(index_.RunBy({fact->function}), [&](FuncId run) { return writes_[run.index]; });
-  });
-}
-
-// Functions that write something themselves.
-void ShareResults::NoteWriters() {
-  writes_.resize(program_.funcs.size());
-  for (const KnownCall& call : index_.known_calls()) {
-    if (call.entry->Has(knowledge::Role::Write)) writes_[call.function.index] = true;
-  }
 }
 
 }  // namespace allranks::objects

@@ -6,7 +6,7 @@
 // no model was put into training mode before. Where no sampler speaks for an evaluation, it has to be shown that gradients
 // are switched off there or in the functions around it, or that a model was put into evaluation mode.
 //
-// Only what becomes of the result behind the loop counts. The result is followed through variables, returns and callers, up to the first operation that puts values of several
+// What becomes of the result behind the loop counts, and what each round shows of it where nothing does. The result is followed through variables, returns and callers, up to the first operation that puts values of several
 // ranks together and may be given some of it, or a file of the rank that is read in the same function; behind that only what is made of variables
 // of which no such operation is given anything (`meters.synchronize()`, and `auc = roc_auc_score(labels, found)` beside it). An operation on
 // other values (`lr = broadcast(lr)`, an evaluation that reduces its own) ends nothing. Pictures and sounds
@@ -34,6 +34,7 @@
 #include "analyzer/objects/flow_from.h"
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/loading.h"
+#include "analyzer/objects/share_choices.h"
 #include "analyzer/objects/training.h"
 
 namespace allranks::objects {
@@ -52,11 +53,12 @@ struct ShareLoop {
 struct ShareUse {
   enum class Kind : uint8_t { Shown, Chosen, Stepped, Combined, Averaged };
   Kind kind{};
-  Site place;            // the display, the test of a branch that writes, `scheduler.step(loss)`, the call that puts shares together, or the score
+  Site place;            // the display, what decides about a file, `scheduler.step(loss)`, the call that puts shares together, or the score
                          // of a share that such a call is given
   ir::ExprId value;      // of it: what differs
   size_t loop = 0;       // in `loops`
   bool is_total = false; // Shown: rounds of the loop added to it
+  bool is_running = false;  // Shown: in each round, and nothing is shown behind the loop
   bool is_cut = false;   // Combined: items are taken out of the result, or filed under what tells them apart
   bool is_cut_above = false;  // the same of Combined, in a function to which the result is returned
 };
@@ -81,7 +83,6 @@ class ShareResults {
   using Places = std::vector<std::vector<ir::ExprId>>;  // by FuncId
 
   void FindCombiners();
-  void NoteWriters();
   Places WithCallers(const std::vector<Site>& sites, const std::vector<std::vector<Site>>& applied) const;
   std::vector<base::NameId> MethodsAllOf(const Places& places) const;
   bool Calls(FuncId function, base::NameId method) const;
@@ -123,6 +124,7 @@ class ShareResults {
   bool DropsRepeats(const Site& call, const FlowFrom& flow) const;
   bool IsCutAbove(FuncId function, const FlowFrom& flow, int depth) const;
   void AddShown(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
+  void AddRunning(size_t loop, const Site& from, const FlowFrom& flow, const Way& way);
   bool IsInOtherArm(const ShareLoop& loop, const Site& place) const;
   void AddChosen(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
   void AddStepped(size_t loop, const Site& from, const FlowFrom& flow, uint32_t begin, uint32_t end, Way way);
@@ -135,7 +137,6 @@ class ShareResults {
   bool ReadsVariables(FuncId helper, FuncId outer, const FlowFrom& flow) const;
   bool IsShareOfRank(ValueId value) const;
   bool IsKnownAlike(FuncId function, ir::ExprId expr) const;
-  static bool HasConstant(const ir::Module& module, ir::ExprId compare);
   static bool IsCut(const ir::Module& module, ir::ExprId subscript);
   bool Differs(FuncId function, ir::ExprId expr) const;
   bool DiffersBy(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
@@ -152,7 +153,6 @@ class ShareResults {
   bool ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
   bool SpeaksOfRanks(FuncId function, const Display& display) const;
-  bool Writes(ir::ModuleId module, ir::StmtId branch) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
@@ -163,10 +163,10 @@ class ShareResults {
   Values values_;
   Displays displays_;
   JobRuns runs_;
+  ShareChoices choices_;
   Places places_;  // calls that put values of several ranks together, or that may
   std::set<std::pair<uint32_t, uint32_t>> exchanges_;  // by FuncId and ExprId: calls of libraries that gather or reduce
   Places gathers_;  // of them those that gather or reduce values over ranks that have shares of the data
-  std::vector<bool> writes_;  // by FuncId
   binding::Neighbourhood neighbourhood_;
   std::set<ir::ModuleId> started_;  // files that call a function where they are run
   std::vector<ShareLoop> loops_;

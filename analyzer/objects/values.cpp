@@ -30,23 +30,39 @@ std::vector<ValueId> Values::Leaves(ValueId value) const {
   return leaves;
 }
 
-void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves) const {
+std::vector<ValueId> Values::LeavesIn(ValueId value, const traces::World& world) const {
+  std::vector<ValueId> leaves;
+  AddLeaves(value, 0, leaves, &world);
+  return leaves;
+}
+
+// None where ranks differ, or nothing is known.
+std::optional<bool> Values::TruthOnAll(ValueId test, const traces::World& world) const {
+  const std::optional<bool> first = TruthOnRank(test, world, 0);
+  for (uint32_t rank = 1; rank < world.size(); ++rank) {
+    if (TruthOnRank(test, world, rank) != first) return std::nullopt;
+  }
+  return first;
+}
+
+void Values::AddLeaves(ValueId id, int depth, std::vector<ValueId>& leaves, const traces::World* world) const {
   if (!id || depth > kDeepestValue || leaves.size() >= kMostLeaves) return;
   const Value& value = facts_.values_store[id];
   if (value.kind == ValueKind::Select) {
     const auto kids = facts_.values_store.Kids(id);
-    AddLeaves(kids[1], depth + 1, leaves);
-    AddLeaves(kids[2], depth + 1, leaves);
+    const std::optional<bool> truth = world == nullptr ? std::nullopt : TruthOnAll(kids[0], *world);
+    if (truth != false) AddLeaves(kids[1], depth + 1, leaves, world);
+    if (truth != true) AddLeaves(kids[2], depth + 1, leaves, world);
     return;
   }
   if (value.kind == ValueKind::Or || value.kind == ValueKind::And) {
-    for (const ValueId kid : facts_.values_store.Kids(id)) AddLeaves(kid, depth + 1, leaves);
+    for (const ValueId kid : facts_.values_store.Kids(id)) AddLeaves(kid, depth + 1, leaves, world);
     return;
   }
-  if (value.is_derived(variation::DerivedKind::Field)) return AddLeaves(facts_.values_store.FieldOf(id).usual, depth + 1, leaves);
+  if (value.is_derived(variation::DerivedKind::Field)) return AddLeaves(facts_.values_store.FieldOf(id).usual, depth + 1, leaves, world);
   if (value.kind == ValueKind::Param) {
     const ValueId assumed = facts_.param(value.function(), value.param_index());
-    if (assumed && assumed != id) return AddLeaves(assumed, depth + 1, leaves);
+    if (assumed && assumed != id) return AddLeaves(assumed, depth + 1, leaves, world);
   }
   if (std::ranges::find(leaves, id) == leaves.end()) leaves.push_back(id);
 }

@@ -22,6 +22,8 @@ class Values {
 
   // What a value may be: both arms of a choice, what callers pass for a parameter. Never empty for a value.
   std::vector<ValueId> Leaves(ValueId value) const;
+  // The same in a job, where tests that are decided alike on all of its ranks leave one arm (`Sampler(data) if world_size > 1 else None`).
+  std::vector<ValueId> LeavesIn(ValueId value, const traces::World& world) const;
   // Visits a value and all that it was made of, parameters replaced by what callers pass, until `visit` says true.
   bool AnyPart(ValueId value, const std::function<bool(ValueId)>& visit) const;
   bool HasFlag(ValueId value, uint8_t flag) const;
@@ -62,7 +64,8 @@ class Values {
   bool MayBeSame(ValueId a, ValueId b, int depth) const;
   bool IsRankTest(ValueId test, const traces::World& world) const;
   std::optional<bool> TestOnRank(ValueId value, const traces::World& world, uint32_t rank, int depth) const;
-  void AddLeaves(ValueId value, int depth, std::vector<ValueId>& leaves) const;
+  void AddLeaves(ValueId value, int depth, std::vector<ValueId>& leaves, const traces::World* world = nullptr) const;
+  std::optional<bool> TruthOnAll(ValueId test, const traces::World& world) const;
   void AssignKnown(ValueId value, const traces::World& world, uint32_t rank, traces::Assignment& assignment,
                    int depth) const;
 

@@ -36,9 +36,11 @@ class Deals {
     }
   }
 
-  // On every path: where only one arm has such a sampler, the other may be the one that is prepared.
+  // On every path of a job: where only one arm has such a sampler, the other may be the one that is prepared.
   void VisitLoader(const KnownCall& call, const Site& given, ValueId loader) {
-    const std::vector<ValueId> samplers = context_.loading.SamplersOf(loader);
+    const ValueId sampler = context_.values.MadeWith(loader, "sampler");
+    std::vector<ValueId> samplers = sampler ? context_.values.LeavesIn(sampler, objects::SmallJob(context_.facts.job)) : std::vector<ValueId>();
+    std::erase_if(samplers, [&](ValueId leaf) { return context_.values.IsNone(leaf); });
     const auto deals_out = [&](ValueId sampler) { return context_.loading.IsDistributedSampler(sampler); };
     if (samplers.empty() || !std::ranges::all_of(samplers, deals_out)) return;
     const Site place = MadeFor(call, given, loader);

@@ -24,6 +24,7 @@ class Evaluations {
     for (size_t loop = 0; loop < results_.loops().size(); ++loop) {
       const objects::ShareUse* use = results_.loops()[loop].trains ? nullptr : LastUncut(loop);
       if (use != nullptr) Visit(*use);
+      if (!results_.loops()[loop].trains) VisitDropped(loop);
     }
   }
 
@@ -56,6 +57,36 @@ class Evaluations {
     finding.help = {loop.is_prepared ? "use `gather_for_metrics`, which leaves them out"
                                      : "gather the predictions and cut them to `len(dataset)`, or evaluate without padding", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // `DataLoader(val_set, sampler=sampler, drop_last=True)`, where something becomes of the result.
+  void VisitDropped(size_t index) {
+    const objects::ShareLoop& loop = results_.loops()[index];
+    if (!loop.loader || !DropsLast(loop.loader) || sizes_.IsCutToMultiple(context_.values.MadeWith(loop.loader, "dataset"))) return;
+    const bool is_used = std::ranges::any_of(results_.uses(), [&](const objects::ShareUse& use) { return use.loop == index && IsReached(context_, results_, use); });
+    const std::vector<objects::Site> made = context_.loading.MadeAt(loop.loader);
+    const objects::Site place = made.size() == 1 ? made[0] : loop.iterable;
+    if (!is_used || std::ranges::count(dropping_, place) > 0) return;
+    dropping_.push_back(place);
+    const bool is_sure = !loop.may_be_whole && results_.IsCalled(loop.iterable) && !IsStartedElsewhere(context_, loop.iterable);
+    Finding finding = FindingAt(context_, kAR309, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
+                                {"each rank leaves out the samples that do not fill its last batch: the result covers less the more ranks there are", {}});
+    AddLabel(finding, finding.span, LabelRole::Primary, {"`drop_last=True` for an evaluation", {}});
+    if (place != loop.iterable) AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated in this loop", {}});
+    finding.help = {"leave `drop_last` to loaders for training", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  // The loader itself, or the batch sampler that it is given.
+  bool DropsLast(ValueId loader) const {
+    const auto drops = [&](ValueId object) {
+      const ValueId drop = context_.values.MadeWith(object, "drop_last");
+      return drop && context_.values.IsTrue(drop);
+    };
+    const ValueId batches = context_.values.MadeWith(loader, "batch_sampler");
+    return drops(loader) || (batches && std::ranges::any_of(context_.values.Leaves(batches), [&](ValueId leaf) {
+      return context_.values.IsA(leaf, "torch.utils.data.BatchSampler") && drops(leaf);
+    }));
   }
 
   // A caller may drop what is there twice, the loader may be another, nobody may ever come here, and the mean of losses over batches is
@@ -94,6 +125,7 @@ class Evaluations {
   const objects::ShareResults& results_;
   objects::SetSizes sizes_;
   objects::TrainedLosses losses_;
+  std::vector<objects::Site> dropping_;  // loaders that were reported
   std::vector<FuncId> seen_;  // functions that put results together: several loops there are one evaluation
 };
 
@@ -109,7 +141,7 @@ extern const Rule PaddedEvaluation = {
     .preview = "on public code 6 of 10 of its findings were right: the others are about sets whose size the ranks divide, which code seldom says, "
                "or stand in programs that fail first",
     .languages = "Python",
-    .summary = "evaluation that counts the samples which the distributed sampler repeats",
+    .summary = "evaluation that counts the samples which the distributed sampler repeats, or leaves some out",
     .explanation = R"md(
 ## What it finds
 
@@ -119,11 +151,15 @@ Accelerate prepared, and a call that puts what was computed there together over 
 barrier), in its function or a caller. Once for each function that does that. It measures nothing: by how
 much a result is off is at most the number of ranks less one, over the number of samples.
 
+And the opposite: such a loop, of which something is shown, kept or put together, over a loader or a batch
+sampler with `drop_last=True`. Each rank then leaves out up to a batch of its share.
+
 ## Why it hurts
 
 `DistributedSampler` gives all ranks equally many samples by repeating the first ones. With 1,001 samples
 on 8 ranks 7 count twice. The metric changes with the number of GPUs, by little on large sets and by much
-on small ones, and results of two machines cannot be compared.
+on small ones, and results of two machines cannot be compared. With `drop_last=True` and batches of 64 the
+same 8 ranks leave out up to 504 samples.
 
 ## Wrong
 
@@ -144,7 +180,7 @@ correct = interleave(everything)[: len(val_set)].sum()
 
 ## When it is silent
 
-* `drop_last=True` of the sampler or of the loader, or a sampler of the project.
+* Of what counts twice: `drop_last=True` of the sampler or of the loader, or a sampler of the project.
 * What was put together is cut (`[:n]`), made unique, or filed under something that comes with the sample,
   also by a helper that is handed it.
 * The set was cut to a multiple of a number before (`n // world_size * world_size`).

@@ -231,13 +231,46 @@ class EqualWorkers {
     if (std::ranges::any_of(files, [&](ir::ModuleId file) { return std::ranges::count(reported_, file) > 0; })) return;
     for (const objects::LoaderLoop& loop : context_.loading.loops()) {
       if (std::ranges::count(files, ModuleOf(loop.iterable)) == 0 || !context_.training.TrainsOn(loop)) continue;
-      if (!HasWorkersAlike(loop.loader) || !IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop)) continue;
-      const Draw* draw = DrawAlikeOf(loop.loader, files);
+      if (!IsDealtOut(loop.loader) || !IsOneRun(seed.site, loop)) continue;
+      const bool has_workers = HasWorkersAlike(loop.loader);
+      if (!has_workers && !IsWithoutWorkers(loop.loader)) continue;
+      const Draw* draw = has_workers ? DrawAlikeOf(loop.loader, files) : DrawInLoopOf(loop.loader, files);
       if (draw == nullptr) continue;
       reported_.push_back(ModuleOf(seed.site));
-      return Report(seed, *draw, loop.iterable);
+      return has_workers ? Report(seed, *draw, loop.iterable) : ReportInLoop(seed, *draw, loop.iterable);
     }
+    if (VisitPrepared(seed, files)) return;
     if (const KnownCall* fit = lightning_.FitAfter(seed.site)) VisitFit(seed, *fit);
+  }
+
+  // `loader = accelerator.prepare(loader)`: each rank gets every n-th batch, and its workers are seeded as those of any loader.
+  bool VisitPrepared(const SeedPlace& seed, const std::vector<ir::ModuleId>& files) {
+    for (const KnownCall& call : context_.index.known_calls()) {
+      const ir::ModuleId module_id = ModuleOf({call.function, call.expr});
+      if (!call.entry->Has(knowledge::Role::DealsOut) || std::ranges::count(files, module_id) == 0) continue;
+      const ir::Module& module = context_.program.modules[module_id];
+      for (uint32_t i = 0; i < ir::ArgCount(module, module[call.expr]); ++i) {
+        const Site given{call.function, ir::ArgAt(module, module[call.expr], i).value};
+        const ValueId value = context_.facts.value(module_id, given.expr);
+        const std::vector<ValueId> leaves = value ? context_.values.Leaves(value) : std::vector<ValueId>();
+        const auto loader = std::ranges::find_if(leaves, [&](ValueId leaf) {
+          return context_.loading.IsLoader(leaf) && context_.values.IsTrue(context_.values.MadeWith(leaf, "shuffle")) && HasWorkersAlike(leaf);
+        });
+        const Draw* draw = loader == leaves.end() ? nullptr : DrawAlikeOf(*loader, files);
+        if (draw == nullptr) continue;
+        reported_.push_back(ModuleOf(seed.site));
+        Report(seed, *draw, given);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Samples are made by the process that trains, with generators of its own.
+  bool IsWithoutWorkers(ValueId loader) const { return !HasWorkers(loader) && !MadeWithOthers(loader); }
+
+  const Draw* DrawInLoopOf(ValueId loader, const std::vector<ir::ModuleId>& files) {
+    return DrawOf(loader, files, [&](const Draw& draw) { return IsSeededAlike(context_, ModuleOf(draw.site), NameOf(draw.site)); });
   }
 
   // Lightning goes over the loader and deals it out.
@@ -424,17 +457,28 @@ class EqualWorkers {
   }
 
   void Report(const SeedPlace& seed, const Draw& draw, const Site& loader, bool is_open = false) {
-    Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed.site,
-                                {"the loader workers of all ranks draw the same random numbers: every rank uses the same seed", {}});
-    AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
+    Finding finding = FindingFor(seed, draw, {"the loader workers of all ranks draw the same random numbers: every rank uses the same seed", {}});
     AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader's workers are seeded from it", {}});
-    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Call, {"drawn for each sample", {}});
     finding.help = {"keep this call, and seed again with the rank added once the model is wrapped, or seed each worker from its rank and "
                     "its number in `worker_init_fn`", {}};
     if (is_open) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SettingUnknown));
+    sink_.push_back(std::move(finding));
+  }
+
+  void ReportInLoop(const SeedPlace& seed, const Draw& draw, const Site& loader) {
+    Finding finding = FindingFor(seed, draw, {"all ranks change their samples by the same random numbers: every rank uses the same seed", {}});
+    AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader has no workers: each rank draws for its samples itself", {}});
+    finding.help = {"keep this call, and seed again with the rank added once the model is wrapped", {}};
+    sink_.push_back(std::move(finding));
+  }
+
+  Finding FindingFor(const SeedPlace& seed, const Draw& draw, findings::Text message) {
+    Finding finding = FindingAt(context_, kAR312, Severity::Warning, Confidence::Likely, seed.site, std::move(message));
+    AddLabel(finding, finding.span, LabelRole::Primary, {"the same number on every rank", {}});
+    AddLabel(finding, SpanOf(context_, draw.site), LabelRole::Call, {"drawn for each sample", {}});
     // What the project starts it with makes one process.
     if (!runs_.IsStartedOnRanks(seed.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OwnJob));
-    sink_.push_back(std::move(finding));
+    return finding;
   }
 
   ir::ModuleId ModuleOf(const Site& site) const { return context_.program.funcs[site.function].module; }
@@ -493,7 +537,8 @@ their number alone, in a `worker_init_fn` or where a sample is made (`random.see
 also with the first word of NumPy's state added (`np.random.get_state()[1][0]`), which since PyTorch 1.9 is
 the same in every worker; and workers that a `worker_init_fn` gives one number, the same in all of them. Also
 where the loader is given a `generator` that is seeded alike on all ranks, whatever else the program seeds:
-the workers are counted from what it draws.
+the workers are counted from what it draws. A shuffled loader that Accelerate prepares counts as well; and a
+loader without workers, where the process that trains draws from a generator that is seeded alike.
 
 ## Why it hurts
 
@@ -519,8 +564,9 @@ loader = DataLoader(images, sampler=DistributedSampler(images), num_workers=8)
 ## When it is silent
 
 * Some place of the program gives each rank its own seed, or `seed_everything(..., workers=True)` does.
-* The loader has no workers, or it is given a `generator` whose seed is not seen or holds the rank, or a
-  `worker_init_fn` that does more than to seed by `torch.initial_seed()` or by the number of the worker.
+* The loader has no workers, and nothing seeds the generator that its samples are drawn from; or it is given a
+  `generator` whose seed is not seen or holds the rank, or a `worker_init_fn` that does more than to seed by
+  `torch.initial_seed()` or by the number of the worker.
 * No function comes both to the seed and to the loop that trains.
 * The data set is not known, or draws nothing that is seen, or draws only in an `except` branch, for a sample
   that cannot be read. Where it draws only if an argument asks for it that no call here passes, the

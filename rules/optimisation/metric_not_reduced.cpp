@@ -141,7 +141,7 @@ class Metrics {
     const source::Span iterable = SpanOf(context_, LoopOf(use).iterable);
     if (IsSeenTwice(iterable)) return;
     const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
-    const bool is_sure = !LoopOf(use).may_be_whole && results_.IsCalled(use.place) && !IsStartedElsewhere(context_, use.place);
+    const bool is_sure = !use.is_running && !LoopOf(use).may_be_whole && results_.IsCalled(use.place) && !IsStartedElsewhere(context_, use.place);
     const bool trains = LoopOf(use).trains;
     Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use, trains));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
