@@ -910,7 +910,8 @@ bool ShareResults::IsPath(ValueId value) const {
 }
 
 // `print(f"rank {rank}: {accuracy}")` says what it is, also in a process that was told its rank.
-bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const {
+bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display, int depth) const {
+  constexpr int kDeepest = 2;
   const ir::ModuleId module_id = program_.funcs[function].module;
   const ir::Module& module = program_.modules[module_id];
   const auto is_rank = [&](ir::ExprId part) {
@@ -918,7 +919,12 @@ bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display) const 
     if (value && facts_.values_store[value].kind == variation::ValueKind::Coordinate) return true;
     return module[part].kind == ir::ExprKind::Name && RankWords::IsWord(program_.text(ir::NameOf(module[part])));
   };
-  return std::ranges::any_of(display.shown, [&](ir::ExprId shown) { return ir::AnyPart(module, shown, is_rank); });
+  if (std::ranges::any_of(display.shown, [&](ir::ExprId shown) { return ir::AnyPart(module, shown, is_rank); })) return true;
+  // `def say(text): print(f"[{rank}] {text}")`
+  const variation::CallFact* fact = depth < kDeepest ? facts_.call(function, display.call.expr) : nullptr;
+  return fact != nullptr && fact->function && std::ranges::any_of(displays_.In(fact->function), [&](const Display& inner) {
+    return SpeaksOfRanks(fact->function, inner, depth + 1);
+  });
 }
 
 }  // namespace allranks::objects

@@ -152,7 +152,7 @@ class ShareResults {
   bool IsMadeOfParts(const ir::Module& module, ir::ExprId expr) const;
   bool ShowsResult(FuncId function, ir::ExprId expr, const FlowFrom& flow, Way way) const;
   bool IsCutBehind(FuncId function, const FlowFrom& flow, uint32_t begin) const;
-  bool SpeaksOfRanks(FuncId function, const Display& display) const;
+  bool SpeaksOfRanks(FuncId function, const Display& display, int depth = 0) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;

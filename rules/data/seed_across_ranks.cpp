@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/data/local_seeds.h"
 #include "rules/data/own_orders.h"
 #include "rules/data/reseeding.h"
 #include "rules/data/same_generators.h"
@@ -65,6 +66,7 @@ void CheckSeedAcrossRanks(const Context& context, FindingSink& sink) {
   CheckSharedState(context, kAR308, sink);
   CheckOwnOrders(context, kAR308, sink);
   CheckReseeding(context, kAR308, sink);
+  CheckLocalSeeds(context, kAR308, sink);
 }
 
 }  // namespace
@@ -93,6 +95,9 @@ extern const Rule SeedAcrossRanks = {
   trains, in what it calls, in the `forward` of the wrapped model, or in the `training_step` that
   Lightning runs). Where a helper seeds, the finding is at its caller. What drops something in training
   (`if self.training:`) is only *possible*.
+* A seed made of the local rank and of no other, in a program that trains on what is dealt out to all ranks:
+  the ranks of two nodes that have the same local rank draw alike. Only *possible*, as nothing says that the
+  job has several nodes.
 * A training loop that seeds alike on all ranks in each round, in a function that gave each rank a seed of
   its own before.
 * A `torch.Generator` that is seeded alike on all ranks before a loop over the rank's share of the data, and
