@@ -38,8 +38,8 @@ class Deals {
 
   // On every path of a job: where only one arm has such a sampler, the other may be the one that is prepared.
   void VisitLoader(const KnownCall& call, const Site& given, ValueId loader) {
-    const ValueId sampler = context_.values.MadeWith(loader, "sampler");
-    std::vector<ValueId> samplers = sampler ? context_.values.LeavesIn(sampler, objects::SmallJob(context_.facts.job)) : std::vector<ValueId>();
+    const ValueId given_sampler = context_.values.MadeWith(loader, "sampler");
+    std::vector<ValueId> samplers = given_sampler ? context_.values.LeavesIn(given_sampler, objects::SmallJob(context_.facts.job)) : std::vector<ValueId>();
     std::erase_if(samplers, [&](ValueId leaf) { return context_.values.IsNone(leaf); });
     const auto deals_out = [&](ValueId sampler) { return context_.loading.IsDistributedSampler(sampler); };
     if (samplers.empty() || !std::ranges::all_of(samplers, deals_out)) return;

@@ -209,10 +209,12 @@ extern const Rule MetricNotReduced = {
     .explanation = R"md(
 ## What it finds
 
-* An evaluation of what is dealt out by rank (a distributed sampler, a loader that Accelerate prepared, a
-  slice by the rank) that nothing reduces over the ranks, and whose result is printed or logged, also by a
-  caller or a helper, decides whether a checkpoint is kept, or is what a scheduler of the learning rate is
-  told. Once for each evaluation.
+* An evaluation of what is dealt out by rank (a distributed sampler, one of the project that takes the share
+  of its rank, a loader that Accelerate prepared, a slice by the rank) that nothing reduces over the ranks,
+  and whose result is printed or logged, also by a caller or a helper, decides whether a checkpoint is kept,
+  or is what a scheduler of the learning rate is told. Once for each evaluation. It decides by a comparison
+  (`if accuracy > best:`), by a flag that keeps one (`is_best`), or in an object or function of the project
+  that is handed the result or the flag (`early_stopping(loss, model)`, `save_checkpoint(state, is_best)`).
 * The result of an epoch of training on what is dealt out, of which nothing was put together, where it
   decides whether a checkpoint is kept or is what a scheduler is told (AR413 is about what is shown).
 * A score that only a whole set has (`f1_score`, `roc_auc_score`, a correlation), computed of each rank's
@@ -265,7 +267,8 @@ if rank == 0:
 * The module is never validated: `fit` is given a loader for training only, or the trainer
   `limit_val_batches=0`.
 
-It is *possible*, and hidden by default, where another loader may stand there that deals nothing out, where
+It is *possible*, and hidden by default, where the evaluation shows its running result in each round and
+nothing behind the loop, where another loader may stand there that deals nothing out, where
 nothing calls the function, where the commands of the project start ranks of other programs and of none that
 uses the file, and where files of settings name the module only as a part of another one.
 
