@@ -240,27 +240,42 @@ bool IsMadeOfRanks(const variation::ValueStore& values, ValueId id, int depth) {
          });
 }
 
+bool IsOneOfUnknowns(const variation::ValueStore& values, ValueId number) {
+  constexpr int kDeepest = 4;
+  for (int depth = 0; number && depth < kDeepest; ++depth) {
+    const auto kids = values.Kids(number);
+    if (values[number].kind == ValueKind::Select) {
+      return !values.axes(kids[0]).empty() && IsUniformUnknown(values, kids[1]) && IsUniformUnknown(values, kids[2]);
+    }
+    if (values[number].kind != ValueKind::Derived || kids.empty()) return false;
+    number = kids[0];
+  }
+  return false;
+}
+
 namespace {
 
-// Alike on all ranks, and nothing says what it is: a setting, or a test of one.
-bool IsUniformOpen(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId value, int depth = 0) {
+// What a library holds and the knowledge base does not know, or a test of it.
+bool IsSettingOfLibrary(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId value, int depth = 0) {
   constexpr int kDeepest = 4;
   if (!value || depth > kDeepest || !values.axes(value).empty()) return false;
   const ValueKind kind = values[value].kind;
-  if (IsUniformUnknown(values, value)) return true;
   if (kind == ValueKind::External) return !knowledge.FindEntry(values[value].name()) && !knowledge.FindClass(values[value].name());
-  const bool is_computed = kind == ValueKind::Compare || kind == ValueKind::Unary || kind == ValueKind::And || kind == ValueKind::Or;
-  return is_computed && std::ranges::any_of(values.Kids(value), [&](ValueId kid) { return IsUniformOpen(values, knowledge, kid, depth + 1); });
+  const bool is_computed = kind == ValueKind::Compare || kind == ValueKind::Unary || kind == ValueKind::And || kind == ValueKind::Or || kind == ValueKind::Derived;
+  return is_computed && std::ranges::any_of(values.Kids(value), [&](ValueId kid) { return IsSettingOfLibrary(values, knowledge, kid, depth + 1); });
 }
 
 }  // namespace
 
-bool IsOneOfUnknowns(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId value) {
+bool IsOneOfSettings(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId value) {
   constexpr int kDeepest = 6;
   for (int depth = 0; value && depth < kDeepest; ++depth) {
     const ValueKind kind = values[value].kind;
     const auto kids = values.Kids(value);
-    if (kind == ValueKind::Select) return !values.axes(kids[0]).empty() && IsUniformOpen(values, knowledge, kids[1]) && IsUniformOpen(values, knowledge, kids[2]);
+    if (kind == ValueKind::Select) {
+      const auto is_setting = [&](ValueId arm) { return IsSettingOfLibrary(values, knowledge, arm); };
+      return !values.axes(kids[0]).empty() && (is_setting(kids[1]) || is_setting(kids[2]));
+    }
     if (kind != ValueKind::Derived && kind != ValueKind::Compare && kind != ValueKind::Unary) return false;
     const auto varies = [&](ValueId kid) { return kid && !values.axes(kid).empty(); };
     if (std::ranges::count_if(kids, varies) != 1) return false;

@@ -27,9 +27,11 @@ bool HangsOnOneOfStores(const variation::ValueStore& values, ValueId condition, 
 // Whether all that varies in a value are ranks themselves, parts of sequences taken by rank, and their numbers.
 bool IsMadeOfRanks(const variation::ValueStore& values, ValueId value, int depth = 0);
 
-// Whether it is computed from one of two unknown things on each rank, such as the lengths of two lists, or settings of which rank 0 has a copy:
-// nothing says that they differ.
-bool IsOneOfUnknowns(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId value);
+// Whether it is one of two unknown numbers on each rank, such as the lengths of two lists: nothing says that they differ.
+bool IsOneOfUnknowns(const variation::ValueStore& values, ValueId number);
+
+// Whether it is computed from one of two settings, of which a library keeps one (`args = wandb.config` on rank 0): as a rule it is a copy.
+bool IsOneOfSettings(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId value);
 
 // Whether what a loop goes over are shares of something that was cut with the number of ranks in mind:
 // `x.chunk(rounds * world_size)[rank::world_size]`.

@@ -99,7 +99,7 @@ class FunctionCheck {
   bool MayMeetInLoop(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view, const Evidence& evidence);
   bool IsInOpenLoop(const World& world, TraceId operation, TraceId node) const;
   bool IsMadeUpElsewhere(TraceId loop, TraceId operation) const;
-  bool ComeThere(Scene& scene, uint32_t i, TraceId first, uint32_t j, TraceId second) const;
+  bool ComesThere(Scene& scene, uint32_t rank, TraceId operation) const;
   bool BothOpen(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting) const;
   bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
   void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,

@@ -290,8 +290,12 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
   // Groups that differ go on differing when their operations are settled: once is enough.
   if (settled_.contains(cause.index)) return false;
   if (best->is_out_of_reach) {
-    settled_.insert(best->culprit.index);
-    settled_.insert(best->victim.index);
+    if (best->node) {
+      MarkSettled(cause);
+    } else {
+      settled_.insert(best->culprit.index);
+      settled_.insert(best->victim.index);
+    }
     return true;
   }
   Report(scene, sequences, *best, cause);
@@ -366,10 +370,9 @@ bool FunctionCheck::IsMadeUpElsewhere(TraceId loop, TraceId operation) const {
   });
 }
 
-// A choice that was told already leads all ranks both ways: a rank that it keeps out has no root, type or size to compare there.
-bool FunctionCheck::ComeThere(Scene& scene, uint32_t i, TraceId first, uint32_t j, TraceId second) const {
-  if (settled_.empty()) return true;
-  return NodesReached(state_, scene, root_, i).contains(first.index) && NodesReached(state_, scene, root_, j).contains(second.index);
+// A choice that was told already leads all ranks both ways: a rank that it keeps out does not wait there, and has no root, type or size to compare.
+bool FunctionCheck::ComesThere(Scene& scene, uint32_t rank, TraceId operation) const {
+  return settled_.empty() || !operation || NodesReached(state_, scene, root_, rank).contains(operation.index);
 }
 
 std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j,
@@ -384,7 +387,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     // Nothing decides it but the operations themselves: root, reduce operation, group.
     evidence.kind = DifferenceKind::Mismatch;
     evidence.detail = HowTheyDiffer(sequences, parting);
-    evidence.is_out_of_reach = parting.same_operation && !ComeThere(scene, i, first, j, second);
+    evidence.is_out_of_reach = parting.same_operation && !(ComesThere(scene, i, first) && ComesThere(scene, j, second));
     evidence.culprit = first ? first : second;
     evidence.victim = first && second ? second : TraceId::None();
     evidence.reached = RankSet::Of(i);
@@ -393,7 +396,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     evidence.kind = DifferenceKind::TripCount;
     evidence.culprit = first ? first : second;
     // Of two lists of unknown length on two ranks nothing says that they differ.
-    const bool may_be_alike = IsOneOfUnknowns(state_.values, state_.knowledge, traces_[evidence.node].value) || IsMadeUpElsewhere(evidence.node, evidence.culprit);
+    const bool may_be_alike = IsOneOfUnknowns(state_.values, traces_[evidence.node].value) || IsMadeUpElsewhere(evidence.node, evidence.culprit);
     if (may_be_alike) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   } else {
     first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
@@ -403,7 +406,8 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
     if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
-    if (IsOneOfUnknowns(state_.values, state_.knowledge, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
+    evidence.is_out_of_reach = !ComesThere(scene, has, evidence.culprit);
+    if (IsOneOfSettings(state_.values, state_.knowledge, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   }
   if (!evidence.culprit) return std::nullopt;
   if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, view, parting, &evidence);
