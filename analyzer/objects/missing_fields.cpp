@@ -45,14 +45,20 @@ bool MissingFields::IsClosed(binding::ClassId id) const {
   const auto [known, is_new] = closed_.try_emplace(id.index, false);
   if (!is_new) return known->second;
   const binding::ClassInfo& info = program_.classes[id];
-  const auto is_closed = [&](binding::ClassId each) {
-    const ir::Class& written = program_.ir_class(each);
-    return written.decorators.empty() && AreBasesKnown(each) && !SetsFieldsByName(program_.classes[each].module) && std::ranges::none_of(kAnswer, [&](std::string_view answer) {
-      const base::NameId name = program_.names->Find(answer);
-      return name && BindsInBody(each, name);
-    });
-  };
+  const auto is_closed = [&](binding::ClassId each) { return IsClosedByItself(each); };
   return closed_[id.index] = info.external_bases.empty() && std::ranges::all_of(info.mro, is_closed);
+}
+
+// The same of what stands in its own body.
+bool MissingFields::IsClosedByItself(binding::ClassId id) const {
+  const auto [known, is_new] = closed_by_itself_.try_emplace(id.index, false);
+  if (!is_new) return known->second;
+  const auto answers = [&](std::string_view answer) {
+    const base::NameId name = program_.names->Find(answer);
+    return name && BindsInBody(id, name);
+  };
+  return closed_by_itself_[id.index] = program_.ir_class(id).decorators.empty() && AreBasesKnown(id) &&
+                                       !SetsFieldsByName(program_.classes[id].module) && std::ranges::none_of(kAnswer, answers);
 }
 
 // Each is a class of the project, or `object`: not what a function was handed, nor a metaclass.

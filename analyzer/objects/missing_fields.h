@@ -31,6 +31,7 @@ class MissingFields {
 
  private:
   bool IsClosed(binding::ClassId class_id) const;
+  bool IsClosedByItself(binding::ClassId class_id) const;
   bool AreBasesKnown(binding::ClassId class_id) const;
   bool Has(binding::ClassId class_id, base::NameId name) const;
   bool BindsInBody(binding::ClassId class_id, base::NameId name) const;
@@ -50,6 +51,7 @@ class MissingFields {
   mutable std::optional<Stored> stored_;
   mutable std::unordered_map<uint32_t, bool> sets_by_name_;  // by ModuleId
   mutable std::unordered_map<uint32_t, bool> closed_;        // by ClassId
+  mutable std::unordered_map<uint32_t, bool> closed_by_itself_;
 };
 
 }  // namespace allranks::objects

@@ -17,6 +17,7 @@ using variation::ValueKind;
 constexpr std::string_view kBuiltins = "builtins.";
 constexpr std::string_view kParser = "argparse.ArgumentParser";
 constexpr std::string_view kMakeGroup = "torch.distributed.init_process_group";
+constexpr std::string_view kMakeLoader = "torch.utils.data.DataLoader.__init__";
 constexpr std::string_view kMakeSampler = "torch.utils.data.distributed.DistributedSampler.__init__";
 
 // `dir(builtins)` of Python 3.8 to 3.14, what every module has, what IPython adds, and what Python 2 had. Sorted.
@@ -385,20 +386,39 @@ Failure SureFailures::FailureOfKnown(FuncId function, ir::ExprId id) const {
   if (call == nullptr || !call->entry) return {};
   const std::string_view name = program_.text(knowledge_[call->entry].name);
   if (name == kMakeGroup && LacksScheme(*call)) return {.kind = FailureKind::NoScheme, .expr = id};
+  if (name == kMakeLoader && ShufflesBesideSampler(*call)) return {.kind = FailureKind::SamplerAndShuffle, .expr = id};
   if (name == kMakeSampler && IsSamplerOfOneRank(program_.funcs[function].module, id)) return {.kind = FailureKind::OnSomeRanks, .expr = id};
   return {};
 }
 
 // `init_process_group("nccl", init_method="127.0.0.1:29500")`
 bool SureFailures::LacksScheme(const variation::CallFact& call) const {
+  const variation::ValueId given = ArgumentOf(call, "init_method");
+  const std::string_view address = given ? values_.Str(given) : std::string_view();
+  return !address.empty() && address.find("://") == std::string_view::npos;
+}
+
+// `DataLoader(data, sampler=DistributedSampler(data), shuffle=True)`, which PyTorch refuses
+// (https://github.com/pytorch/pytorch/blob/main/torch/utils/data/dataloader.py).
+bool SureFailures::ShufflesBesideSampler(const variation::CallFact& call) const {
+  const variation::ValueId shuffle = ArgumentOf(call, "shuffle");
+  if (!shuffle || shuffle != facts_.values_store.True()) return false;
+  const variation::ValueId sampler = ArgumentOf(call, "sampler");
+  const std::vector<variation::ValueId> leaves = sampler ? values_.Leaves(sampler) : std::vector<variation::ValueId>();
+  return !leaves.empty() && std::ranges::all_of(leaves, [&](variation::ValueId leaf) {
+    const variation::ValueKind kind = facts_.values_store[leaf].kind;
+    return kind == variation::ValueKind::Object || kind == variation::ValueKind::Instance;
+  });
+}
+
+// What is passed for a parameter of a library's function; none: nothing, or it is not seen.
+variation::ValueId SureFailures::ArgumentOf(const variation::CallFact& call, std::string_view param) const {
   const std::vector<base::NameId>& params = knowledge_[call.entry].params;
   const std::span<const variation::ValueId> args = facts_.args(call);
   for (size_t i = 0; i < std::min(params.size(), args.size()); ++i) {
-    if (!args[i] || program_.text(params[i]) != "init_method") continue;
-    const std::string_view address = values_.Str(args[i]);
-    return !address.empty() && address.find("://") == std::string_view::npos;
+    if (program_.text(params[i]) == param) return args[i];
   }
-  return false;
+  return variation::ValueId::None();
 }
 
 // `DistributedSampler(data, num_replicas=1, rank=dist.get_rank())`, which refuses the rank on all but the first. The rank may be 0 where there
@@ -515,11 +535,22 @@ FuncId SureFailures::MethodOf(FuncId function, ir::ExprId id) const {
   if (!object || !takes_itself || facts_.values_store[object].kind != ValueKind::Instance) return FuncId::None();
   const variation::Value& value = facts_.values_store[object];
   const auto has_it = [&](binding::ClassId each) { return program_.FindMethod(each, method.name) == call->function; };
-  const bool may_be_other = value.origin() != variation::InstanceOrigin::Exact && !std::ranges::all_of(program_.classes[value.class_id()].subclasses, has_it);
+  const bool may_be_other = value.origin() != variation::InstanceOrigin::Exact && IsOfSeveralClasses(method.name) && !std::ranges::all_of(program_.classes[value.class_id()].subclasses, has_it);
   const auto is_decorated = [&](binding::ClassId each) { return !program_.ir_class(each).decorators.empty(); };
   const bool is_it = value.origin() != variation::InstanceOrigin::Super && has_it(value.class_id()) && !may_be_other &&
                      std::ranges::none_of(program_.classes[value.class_id()].mro, is_decorated);
   return is_it && !fields_.MayBeSet(value.class_id(), method.name) ? call->function : FuncId::None();
+}
+
+// Whether several classes have a method of this name.
+bool SureFailures::IsOfSeveralClasses(base::NameId method) const {
+  if (method_names_.empty()) {
+    for (uint32_t i = 0; i < program_.classes.size(); ++i) {
+      for (const auto& [name, function] : program_.classes[binding::ClassId{i}].methods) ++method_names_[name];
+    }
+  }
+  const auto known = method_names_.find(method);
+  return known != method_names_.end() && known->second > 1;
 }
 
 // `save`, also where it is taken from another file, and `helpers.save`.

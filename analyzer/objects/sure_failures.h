@@ -8,7 +8,7 @@
 // which the knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has (missing_options.h);
 // an attribute of a dictionary that no dictionary has, a field or method that nothing gives an object of the project (missing_fields.h), and one of the
 // model inside a DDP wrapper that is asked of the wrapper (wrapped_members.h); `init_process_group` in a process that has its group, or with the
-// address of a store that does not say what it is; and a call of a function, or an import of a file, in which one of these stands where each run
+// address of a store that does not say what it is; a loader that gets a sampler and `shuffle=True`; and a call of a function, or an import of a file, in which one of these stands where each run
 // comes by, or a loop that trains, of which each round does. So is an `if rank == 0:` in one arm of which each run does, a sampler that is told
 // of one rank and given that of the job, and a member of a model that is wrapped in some runs only, as those of several ranks are: of a job of
 // several, some ranks fail there, and with them the job.
@@ -55,6 +55,7 @@ enum class FailureKind : uint8_t {
   SecondGroup,         // the process group is there already
   MemberOfWrapped,     // of the model inside a DDP wrapper
   NoScheme,            // an address without `tcp://` or the like
+  SamplerAndShuffle,   // a loader that is given a sampler is told to shuffle as well
   // Not in the statement itself, or not however the program is started.
   InCalled,            // a function that it calls fails whenever it runs
   InImported,          // a file that it imports does
@@ -136,12 +137,15 @@ class SureFailures {
   Failure FailureOfKnown(FuncId function, ir::ExprId call) const;
   bool IsSamplerOfOneRank(ir::ModuleId module, ir::ExprId call) const;
   bool LacksScheme(const variation::CallFact& call) const;
+  bool ShufflesBesideSampler(const variation::CallFact& call) const;
+  variation::ValueId ArgumentOf(const variation::CallFact& call, std::string_view param) const;
   FailureKind MemberOfWrapped(ir::ModuleId module, ir::ExprId expr) const;
   std::vector<variation::ValueId> LeavesOfOneWay(variation::ValueId value) const;
   bool ReadsMemberOfDictionary(ir::ModuleId module, ir::ExprId expr) const;
   bool IsFieldThatMayBeReplaced(ir::ModuleId module, ir::ExprId expr) const;
   FuncId PlainFunctionOf(FuncId function, ir::ExprId call) const;
   FuncId MethodOf(FuncId function, ir::ExprId call) const;
+  bool IsOfSeveralClasses(base::NameId method) const;
   bool MakesGroupAgain(FuncId function, ir::StmtId stmt) const;
   bool MakesGroup(FuncId function, ir::StmtId stmt) const;
   bool MakesGroup(FuncId function, ir::ExprId expr) const;
@@ -179,6 +183,7 @@ class SureFailures {
   mutable std::unordered_map<uint64_t, Looked> blocks_;    // by function and BlockId
   mutable std::unordered_map<uint32_t, Looked> tops_;      // by ModuleId: the top level of a file
   mutable std::unordered_map<uint32_t, bool> makes_group_;   // by FuncId
+  mutable std::unordered_map<base::NameId, uint32_t> method_names_;  // how many classes have a method of that name; empty: not counted yet
 };
 
 }  // namespace allranks::objects

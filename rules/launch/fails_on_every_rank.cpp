@@ -116,6 +116,8 @@ class SureEnds {
         return {{"every rank fails here: the process group has been made before", {}}, "ValueError"};
       case FailureKind::NoScheme:
         return {{"every rank fails here: `init_method` does not say what it is the address of, as `tcp://` does", {}}, "RuntimeError"};
+      case FailureKind::SamplerAndShuffle:
+        return {{"every rank fails here: a loader takes either a sampler or `shuffle=True`, and not both", {}}, "ValueError"};
       default:
         return {};
     }
