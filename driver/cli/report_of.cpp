@@ -167,7 +167,8 @@ std::string CutShort(const CheckArguments& arguments, const pipeline::Output& ou
   if (arguments.timeout_per_file > 0) given.push_back(fmt::format("--timeout-per-file {}", arguments.timeout_per_file));
   if (arguments.max_memory > 0) given.push_back(fmt::format("--max-memory {}", arguments.max_memory));
   if (arguments.max_memory_per_file > 0) given.push_back(fmt::format("--max-memory-per-file {}", arguments.max_memory_per_file));
-  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", fmt::join(given, " or "), FirstOf(out.cut_files, kMostNamed));
+  const std::string why = given.empty() ? "a bound that was reached" : fmt::format("{}", fmt::join(given, " or "));
+  return fmt::format("not analysed to the end because of {}: {}; AR003 says where", why, FirstOf(out.cut_files, kMostNamed));
 }
 
 reports::Report ReportOf(const CheckArguments& arguments, const pipeline::Options& options, const pipeline::Output& out, const Known& known,

@@ -595,7 +595,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const Prefilter prefilter(a.knowledge->literals());
   const Prefilter cpp_prefilter(a.knowledge->cpp_literals());
   const std::map<std::string, std::string> overlays = RelativeOverlays(options, paths);
-  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs, memory});
+  Selection selection = SelectFiles({project, paths, graph, includes, prefilter, cpp_prefilter, files, overlays, options.jobs, memory, &parsing});
   if (memory != nullptr) memory->SetScanned(selection.files);
   if (stopped()) return Stopped();
   if (memory != nullptr) {

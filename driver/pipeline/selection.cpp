@@ -82,6 +82,7 @@ class Selector {
   }
 
   void ScanOne(uint32_t index) {
+    if (in_.watch != nullptr && in_.watch->IsStopped()) return;
     ScannedFile& file = out_.files[index];
     const ScannedFile* known = in_.memory == nullptr ? nullptr : in_.memory->Scanned(index);
     if (known != nullptr && in_.memory->disk_is_unchanged && !in_.overlays.contains(in_.project.all[index])) {

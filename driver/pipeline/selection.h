@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/watch.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/source/file_system.h"
 #include "driver/pipeline/enumerate.h"
@@ -88,6 +89,7 @@ struct SelectionInput {
   const std::map<std::string, std::string>& overlays;  // by path relative to the root
   unsigned jobs = 0;
   const Memory* memory = nullptr;  // of the run before; none: everything is read
+  const base::Watch* watch = nullptr;  // what is not read when it stops stays unread; none: everything is read
 };
 
 Selection SelectFiles(const SelectionInput& input);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -104,6 +105,19 @@ class Limits(CliTest):
         self.assertEqual(notifications[0]["level"], "warning")
         self.assertIn(f"good.py:1: this file was not analysed: memory of more than {limit} MiB", notifications[0]["message"]["text"])
         self.assertEqual(run["results"], [])
+
+    def test_the_scan_of_a_project_ends_when_the_time_is_over(self):
+        body = "".join(f"template <class T> struct S{i} {{ int go{i}(T t) {{ return helper{i}(t) + other{i}(t, 1); }} }};\n" for i in range(200))
+        for i in range(1000):
+            self.write(f"inc/h{i}.hpp", f"#pragma once\nnamespace n{i} {{\n{body}}}\n")
+        self.write("main.cc", "#include <mpi.h>\nvoid outside(int r);\nint main() { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) outside(r); }\n")
+        args = ("check", "-n", "-j", "1", "--profile", "main.cc")
+        whole = self.run_allranks(*args, timeout=60)
+        cut = self.run_allranks(*args, "--timeout", "0.05", timeout=60)
+        self.assertEqual(cut.code, 2)
+        scanned = [int(re.search(r"sources scanned: \d+ bytes in (\d+) files", each.err).group(1)) for each in (whole, cut)]
+        self.assertEqual(scanned[0], 1001)
+        self.assertLess(scanned[1], scanned[0])
 
     def test_a_run_ends_when_its_time_is_over(self):
         self.write("good.py", GUARDED)
