@@ -100,12 +100,12 @@ void CheckConfig(const LaunchFile& file, const Job& job, FindingSink& sink) {
   if (job.missing_config.empty() || (is_page && job.nearest_config.empty())) return;
   const bool is_of_launcher = job.missing_config_of.empty();
   const bool is_sure = !job.nearest_config.empty() || !is_of_launcher;
+  const std::string meant = job.nearest_config.empty() ? "" : "; did you mean `" + job.nearest_config + "`?";
   const std::string& reader = is_of_launcher ? job.innermost().launcher->name : job.missing_config_of;
   sink.push_back(LaunchFinding(kAR904, Severity::Error, is_sure ? Confidence::Likely : Confidence::Possible, job.missing_config.span(),
-                               {is_of_launcher ? "`{}` does not exist: `{}` cannot read its configuration, and nothing starts"
-                                               : "`{}` does not exist: `{}` names it, and nothing starts",
-                                {job.missing_config.text(), reader}}));
-  if (!job.nearest_config.empty()) sink.back().help = {"did you mean `{}`?", {job.nearest_config}};
+                               {is_of_launcher ? "`{}` does not exist: `{}` cannot read its configuration, and nothing starts{}"
+                                               : "`{}` does not exist: `{}` names it, and nothing starts{}",
+                                {job.missing_config.text(), reader, meant}}));
 }
 
 void CheckMixedLaunchers(const LaunchContext& context, FindingSink& sink) {

@@ -149,12 +149,11 @@ void CheckArguments(const LaunchContext& context, const LaunchFile& file, const 
     if (name == "--") break;
     const bool is_option = name.size() > 2 && name.starts_with("--") && word.Between(0, name.size()).IsKnown();
     if (!is_option || script->Takes(name) || StandsForOthers(file, name)) continue;
-    const std::string nearest(found.MayBeSlip() ? knowledge::Nearest(name, names) : std::string_view());
+    const std::string nearest = found.MayBeSlip() ? knowledge::DidYouMean(name, names) : std::string();
     if (found.IsJoined(nearest, word.span())) continue;
     Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, word.span(),
-                                    {"`{}` has no argument `{}`: every rank ends with a usage error before it trains", {job.script.Shown(), name}});
-    finding.help = nearest.empty() ? findings::Text{"remove it, or add it to the parser of `{}`", {job.script.Shown()}}
-                                   : findings::Text{"did you mean `{}`?", {nearest}};
+                                    {"`{}` has no argument `{}`: every rank ends with a usage error before it trains{}", {job.script.Shown(), name, nearest}});
+    if (nearest.empty()) finding.help = {"remove it, or add it to the parser of `{}`", {job.script.Shown()}};
     found.Add(nearest, std::move(finding));
   }
   if (found.apart()) sink.push_back(std::move(*found.apart()));
