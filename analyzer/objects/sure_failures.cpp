@@ -130,6 +130,22 @@ bool SureFailures::FailsAtImports(ir::ModuleId module_id) const {
   });
 }
 
+bool SureFailures::AddsOptionsTwice(ir::ModuleId script) const {
+  constexpr size_t kMostFunctions = 16;
+  std::vector<FuncId> functions = {program_.func(script, ir::kTopLevel)};
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const ir::ModuleId module_id = program_.funcs[functions[i]].module;
+    for (uint32_t s = 0; s < program_.modules[module_id].stmts.size(); ++s) {
+      if (index_.FunctionOf(module_id, ir::StmtId{s}) != functions[i]) continue;
+      const Failure failure = At(functions[i], ir::StmtId{s});
+      if (failure.kind == FailureKind::OptionAgain) return true;
+      const bool is_new = failure.kind == FailureKind::InCalled && std::ranges::find(functions, failure.called) == functions.end();
+      if (is_new && functions.size() < kMostFunctions) functions.push_back(failure.called);
+    }
+  }
+  return false;
+}
+
 bool SureFailures::IsFirst(FuncId function, ir::StmtId stmt) const {
   return !IsOnEveryWay(index_, function, stmt, [&](FuncId other, ir::StmtId at) {
     const bool is_itself = other == function && at == stmt;

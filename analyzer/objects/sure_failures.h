@@ -103,6 +103,8 @@ class SureFailures {
   Failure At(FuncId function, ir::StmtId stmt) const;
   // Whether an import at the top of a file fails, so that nothing else of the file is run.
   bool FailsAtImports(ir::ModuleId module) const;
+  // Whether a function that a script comes to adds an option to a parser that has it, so that none is ever read.
+  bool AddsOptionsTwice(ir::ModuleId script) const;
   // Whether runs get to a statement at all, so that what fails there is what ends them.
   bool IsFirst(FuncId function, ir::StmtId stmt) const;
 

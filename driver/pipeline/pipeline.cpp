@@ -278,7 +278,7 @@ objects::OtherFiles OthersOf(const Analysed& a, const UnreadFiles& unread, const
           .name_as_part = [&unread](std::string_view name) { return unread.NameAsPart(name); }};
 }
 
-// Scripts that commands start, and whose imports fail.
+// Scripts that commands start, and that end before they read their options: an import fails, or an option is there twice.
 std::set<std::string> FailingScripts(const Analysed& a, const objects::SureFailures& failures) {
   std::set<std::string_view> started;
   for (const launch::LaunchFile& file : a.launches.files) {
@@ -287,7 +287,8 @@ std::set<std::string> FailingScripts(const Analysed& a, const objects::SureFailu
   std::set<std::string> failing;
   for (uint32_t m = 0; m < a.program.infos.size(); ++m) {
     const std::string& path = a.program.infos[ir::ModuleId{m}].path;
-    if (started.contains(path) && failures.FailsAtImports(ir::ModuleId{m})) failing.insert(path);
+    const bool fails = started.contains(path) && (failures.FailsAtImports(ir::ModuleId{m}) || failures.AddsOptionsTwice(ir::ModuleId{m}));
+    if (fails) failing.insert(path);
   }
   return failing;
 }

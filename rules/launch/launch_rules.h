@@ -17,7 +17,7 @@ struct LaunchContext {
   const source::SourceFiles& files;
   const launch::Launches& launches;
   const std::map<std::string, objects::ScriptOptions>& scripts;  // by path, relative to the root
-  const std::set<std::string>& failing_scripts;  // paths of those whose imports fail: their parsers are not asked
+  const std::set<std::string>& failing_scripts;  // paths of those that end before: their parsers are not asked
 
   // Of the script that a job starts; nullptr: it is not known.
   const objects::ScriptOptions* ScriptOf(const launch::Job& job) const {
