@@ -15,7 +15,7 @@ struct Named {
   ir::ModuleId module;
   base::NameId name;
   Target target;
-  uint32_t begin = 0, end = 0;  // of its own text, where that does not count
+  std::span<const Part> aside;  // of its file: what does not count
 };
 
 bool IsIt(const Target& found, const Named& definition) {
@@ -26,7 +26,7 @@ bool IsIt(const Target& found, const Named& definition) {
 struct Ways {
   bool bare = false;         // `train`
   bool is_looked_up = false;  // `script.train`, `"train"`: where something may look names of its file up
-  uint32_t begin = 0, end = 0;  // what stands here does not count
+  std::span<const Part> aside = {};  // what stands here does not count
 };
 
 // `"trainer.main:train"` says which function, `"train"` does so for those who look it up, `"train.json"` is no name of it.
@@ -53,7 +53,7 @@ bool LooksNamesUp(const Program& program, const ir::Module& module) {
 
 bool IsNamedIn(const Program& program, const ir::Module& module, base::NameId name, Ways ways) {
   return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-    if (expr.begin >= ways.begin && expr.end <= ways.end) return false;
+    if (std::ranges::any_of(ways.aside, [&](const Part& part) { return expr.begin >= part.begin && expr.end <= part.end; })) return false;
     switch (expr.kind) {
       case ir::ExprKind::Name:
         return ways.bare && ir::NameOf(expr) == name;
@@ -101,7 +101,7 @@ bool IsNamed(const Program& program, const Named& definition) {
     const Target target = program.Lookup(module, definition.name);
     const bool is_another = target.kind == definition.target.kind && !IsIt(target, definition);
     Ways ways{.bare = !is_another, .is_looked_up = is_looked_up};
-    if (module == definition.module) ways.begin = definition.begin, ways.end = definition.end;
+    if (module == definition.module) ways.aside = definition.aside;
     if (IsImportedBy(program, module, definition) || IsNamedIn(program, program.modules[module], definition.name, ways)) return true;
   }
   return false;
@@ -109,16 +109,16 @@ bool IsNamed(const Program& program, const Named& definition) {
 
 }  // namespace
 
-bool IsNamed(const Program& program, FuncId function) {
+bool IsNamed(const Program& program, FuncId function, std::span<const Part> aside) {
   return IsNamed(program, Named{.module = program.funcs[function].module, .name = program.function(function).name,
-                                     .target = {.kind = binding::TargetKind::Function, .function = function}});
+                                     .target = {.kind = binding::TargetKind::Function, .function = function}, .aside = aside});
 }
 
 bool IsNamed(const Program& program, ClassId class_id) {
   const binding::ClassInfo& info = program.classes[class_id];
   const ir::Class& written = program.modules[info.module].classes[info.ir_class];
-  return IsNamed(program, Named{.module = info.module, .name = written.name, .target = {.kind = binding::TargetKind::Class, .class_id = class_id},
-                                     .begin = written.begin, .end = written.end});
+  const Part own[] = {{written.begin, written.end}};
+  return IsNamed(program, Named{.module = info.module, .name = written.name, .target = {.kind = binding::TargetKind::Class, .class_id = class_id}, .aside = own});
 }
 
 }  // namespace allranks::objects

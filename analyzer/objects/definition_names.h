@@ -2,12 +2,21 @@
 // something may look it up: the file that defines it, or one that imports that as a module.
 #pragma once
 
+#include <span>
+
 #include "analyzer/binding/program.h"
 
 namespace allranks::objects {
 
-// Somewhere in the program; a file that imports it and does nothing with it says nothing, nor does a class speak of itself.
-bool IsNamed(const binding::Program& program, binding::FuncId function);
+// A part of a file, from one position to another.
+struct Part {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+// Somewhere in the program, but for parts of its own file that do not count; a file that imports it and does nothing with it says nothing, nor
+// does a class speak of itself.
+bool IsNamed(const binding::Program& program, binding::FuncId function, std::span<const Part> aside = {});
 bool IsNamed(const binding::Program& program, binding::ClassId class_id);
 
 }  // namespace allranks::objects

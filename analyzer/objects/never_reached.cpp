@@ -27,10 +27,25 @@ bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
 
 // Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
 bool NeverReached::IsUnused(FuncId function) const {
+  // Of functions that name one another each may be used.
+  const auto [known, is_new] = unused_.try_emplace(function.index, false);
+  if (!is_new) return known->second;
   const ir::ModuleId module = program_.funcs[function].module;
   const base::NameId name = program_.function(function).name;
   const bool is_uncalled = IsUncalledFunction(function) || IsUncalledMethod(function);
-  return is_uncalled && AreCallersSeen(module) && !IsNamed(program_, function) && !others_.name(module, program_.text(name));
+  return unused_[function.index] = is_uncalled && AreCallersSeen(module) && !others_.name(module, program_.text(name)) && !IsNamedInUse(function);
+}
+
+// `mp.spawn(train, ...)` in a function that nothing calls hands it to nobody.
+bool NeverReached::IsNamedInUse(FuncId function) const {
+  if (!IsNamed(program_, function)) return false;
+  const ir::ModuleId module = program_.funcs[function].module;
+  std::vector<Part> aside;
+  for (uint32_t i = 0; i < program_.modules[module].functions.size(); ++i) {
+    const FuncId other = program_.func(module, ir::FunctionId{i});
+    if (other != function && IsUncalledFunction(other) && IsUnused(other)) aside.push_back({program_.function(other).begin, program_.function(other).end});
+  }
+  return aside.empty() || IsNamed(program_, function, aside);
 }
 
 // It is found by its name alone: `@torch.no_grad()` hands it to nobody.

@@ -101,6 +101,15 @@ TEST_F(NeverReachedTest, AFunctionThatIsOnlyCalledThere) {
   EXPECT_FALSE(IsNever(work));
 }
 
+// A function that is handed over in one that nothing calls.
+TEST_F(NeverReachedTest, WhatOnlyAnUnusedFunctionStarts) {
+  const std::string main = "def main():\n  pass\nif __name__ == '__main__':\n  main()\n";
+  const std::string work = "import torch.multiprocessing as mp\ndef work(rank):\n  here()\n";
+  EXPECT_TRUE(IsNever(work + "def run():\n  mp.spawn(work, nprocs=2)\n" + main));
+  EXPECT_FALSE(IsNever(work + "def run():\n  mp.spawn(work, nprocs=2)\nrun()\n" + main));
+  EXPECT_FALSE(IsNever(work + "mp.spawn(work, nprocs=2)\n" + main));
+}
+
 TEST_F(NeverReachedTest, AMethodOfAClassThatNothingNames) {
   const std::string start = "def start():\n  pass\nif __name__ == '__main__':\n  start()\n";
   const std::string trainer = "class Trainer(Base):\n  def train(self):\n    here()\n  def again(self):\n    return super(Trainer, self).train()\n";
