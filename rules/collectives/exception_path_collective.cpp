@@ -241,7 +241,7 @@ for batch in loader:
 ## When it is silent
 
 * The handler raises again, ends the process, or aborts the group: the launcher then stops all
-  ranks.
+  ranks. Or it puts what happened into a queue or a pipe, whose other end may stop them.
 * The outcome is agreed on by a collective that every rank reaches, failed or not.
 * Neither body, handler nor what is skipped holds a collective.
 * The handler is for something that befalls all ranks alike, such as an import that fails.

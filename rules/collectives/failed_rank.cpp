@@ -129,7 +129,15 @@ class FailedRanks {
     if (known != nullptr) return known->entry->exits || known->entry->raises;
     const FuncId called = CalledFunction(context_, context_.program.funcs[site.function].module, site.expr);
     if (called) return std::ranges::any_of(context_.index.RunBy({called}), [&](FuncId each) { return MayEnd(each); });
-    return HoldsWord(CalleeOf(site), {"exit", "abort", "kill", "terminate", "fail"});
+    return IsHandedOver(site) || HoldsWord(CalleeOf(site), {"exit", "abort", "kill", "terminate", "fail"});
+  }
+
+  // `error_queue.put((rank, traceback.format_exc()))`: the process that has the other end of the queue or pipe may end the others.
+  bool IsHandedOver(const Site& site) const {
+    const ir::Module& module = context_.program.module_of(site.function);
+    const bool is_method = module[ir::CalleeOf(module[site.expr])].kind == ir::ExprKind::Attribute;
+    const std::string_view name = CalleeOf(site);
+    return is_method && ir::ArgCount(module, module[site.expr]) > 0 && (name == "put" || name == "put_nowait" || name == "send");
   }
 
   bool MayEnd(FuncId function) const {
