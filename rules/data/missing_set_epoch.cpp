@@ -11,6 +11,7 @@
 #include "analyzer/objects/local_flow.h"
 #include "analyzer/objects/settings.h"
 #include "analyzer/variation/field_stores.h"
+#include "rules/data/epoch_values.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 #include "rules/scenario_witness.h"
@@ -123,7 +124,7 @@ class Epochs {
     return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
       const ir::ExprId seed = context_.index.ArgExpr(made, "seed");
       return seed && IsOfProgram(program, context_.program.funcs[made.function].module) &&
-             context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && ChangesByRound({made.function, seed});
+             context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && EpochValues(context_).ChangesByRound({made.function, seed});
     });
   }
 
@@ -132,105 +133,8 @@ class Epochs {
     return std::ranges::any_of(context_.loading.made_samplers(), [&](const objects::KnownCall& made) {
       const ir::ExprId data = context_.index.ArgExpr(made, "dataset");
       return data && IsOfProgram(program, context_.program.funcs[made.function].module) &&
-             context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && IsMadeOfRound({made.function, data}, epochs);
+             context_.values.MayBeSame(context_.loading.ValueOf(made), sampler) && EpochValues(context_).AreMadeOfRound({made.function, data}, epochs);
     });
-  }
-
-  bool IsMadeOfRound(const Site& site, const Site& epochs, int depth = 0) const {
-    constexpr int kLongestWay = 4;
-    if (site.function == epochs.function) return FlowsIntoFromHead(site, epochs);
-    const auto& params = context_.program.function(site.function).params;
-    return depth < kLongestWay && std::ranges::any_of(params, [&](const ir::Param& param) {
-      if (!GoesInto(site, param.name)) return false;
-      return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
-        const ir::ExprId passed = PassedFor(caller, site.function, param.name);
-        return passed && IsMadeOfRound({caller.function, passed}, epochs, depth + 1);
-      });
-    });
-  }
-
-  // A variable is part of what an expression is made of, or a method of such a part is given it: `days.turn_to(day)`.
-  bool GoesInto(const Site& site, base::NameId variable) const {
-    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    const objects::FlowInto flow(context_.program, context_.index, site.function, site.expr);
-    std::vector<base::NameId> parts;
-    for (const ir::ExprId name : context_.index.ExprsOf(module_id, ir::ExprKind::Name)) {
-      if (flow.Holds(name)) parts.push_back(ir::NameOf(module[name]));
-    }
-    const auto is_part = [&](base::NameId name) { return std::ranges::count(parts, name) > 0; };
-    return is_part(variable) || std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), [&](ir::ExprId call) {
-      if (FunctionAround(context_, module_id, call) != site.function || !is_part(RootOf(module, ir::CalleeOf(module[call])))) return false;
-      for (uint32_t i = 0; i < ir::ArgCount(module, module[call]); ++i) {
-        const ir::Expr& arg = module[ir::ArgAt(module, module[call], i).value];
-        if (arg.kind == ir::ExprKind::Name && ir::NameOf(arg) == variable) return true;
-      }
-      return false;
-    });
-  }
-
-  // `days` of `days.calendar.turn_to`; none of a function.
-  static base::NameId RootOf(const ir::Module& module, ir::ExprId callee) {
-    if (module[callee].kind != ir::ExprKind::Attribute) return base::NameId::None();
-    ir::ExprId at = callee;
-    while (module[at].kind == ir::ExprKind::Attribute) at = ir::ObjectOf(module[at]);
-    return module[at].kind == ir::ExprKind::Name ? ir::NameOf(module[at]) : base::NameId::None();
-  }
-
-  // `for epoch in range(epochs): data = stage_of(epoch)`
-  bool FlowsIntoFromHead(const Site& site, const Site& epochs) const {
-    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
-    const ir::Module& module = context_.program.modules[module_id];
-    const std::vector<ir::StmtId> loops = context_.index.LoopsAround(site);
-    const auto loop = std::ranges::find_if(loops, [&](ir::StmtId each) { return HeadExpr(epochs.function, each) == epochs.expr; });
-    if (loop == loops.end()) return false;
-    const objects::FlowInto flow(context_.program, context_.index, site.function, site.expr);
-    std::vector<base::NameId> counters;
-    ir::ForEachBinding(module, module[*loop], [&](const ir::Binding& binding) { counters.push_back(binding.name); });
-    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Name), [&](ir::ExprId name) {
-      return flow.Holds(name) && std::ranges::count(counters, ir::NameOf(module[name])) > 0;
-    });
-  }
-
-  bool ChangesByRound(const Site& site, int depth = 0) const {
-    constexpr int kLongestWay = 4;
-    const ir::Module& module = context_.program.module_of(site.function);
-    if (module[site.expr].kind != ir::ExprKind::Name) {
-      bool changes = false;
-      ir::ForEachPart(module, site.expr, [&](ir::ExprId part) { changes = changes || ChangesByRound({site.function, part}, depth); });
-      return changes;
-    }
-    const base::NameId name = ir::NameOf(module[site.expr]);
-    for (const ir::StmtId loop : context_.index.LoopsAround(site)) {
-      bool is_bound = false;
-      const auto look = [&](const ir::Stmt& stmt) {
-        ir::ForEachBinding(module, stmt, [&](const ir::Binding& binding) { is_bound = is_bound || binding.name == name; });
-      };
-      look(module[loop]);
-      ir::ForEachBlock(module, module[loop], [&](ir::BlockId block) { ir::ForEachStmtIn(module, block, look); });
-      if (is_bound) return true;
-    }
-    if (depth == kLongestWay) return false;
-    return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
-      const ir::ExprId passed = PassedFor(caller, site.function, name);
-      return passed && ChangesByRound({caller.function, passed}, depth + 1);
-    });
-  }
-
-  // What a call hands over for a parameter; none of another name.
-  ir::ExprId PassedFor(const Site& caller, FuncId function, base::NameId name) const {
-    const auto& params = context_.program.function(function).params;
-    const auto param = std::ranges::find(params, name, &ir::Param::name);
-    const ir::Module& module = context_.program.module_of(caller.function);
-    const ir::Expr& call = module[caller.expr];
-    if (param == params.end() || call.kind != ir::ExprKind::Call) return ir::ExprId::None();
-    const size_t own = binding::HasReceiver(context_.program, function) ? 1 : 0;
-    const size_t place = static_cast<size_t>(param - params.begin());
-    for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
-      const ir::Arg arg = ir::ArgAt(module, call, i);
-      if (arg.keyword ? arg.keyword == name : i + own == place) return arg.value;
-    }
-    return ir::ExprId::None();
   }
 
   void NoteCall(const Site& site, ValueId object) {
@@ -662,13 +566,27 @@ class Epochs {
     return std::ranges::any_of(context_.values.Leaves(value), [&](ValueId leaf) { return context_.values.IsA(leaf, "accelerate.Prepared"); });
   }
 
+  // A call in the loop over the epochs tells a sampler that was made at the same place: with what it was made is known of one of them alone.
+  bool IsToldInRounds(ValueId sampler, const Site& epochs) const {
+    const std::vector<Site> made = context_.loading.MadeAt(sampler);
+    return std::ranges::any_of(told_, [&](const Told& told) {
+      const std::vector<ir::StmtId> loops = context_.index.LoopsAround(told.site);
+      const bool is_in_rounds = told.site.function == epochs.function && std::ranges::any_of(loops, [&](ir::StmtId loop) { return HeadExpr(epochs.function, loop) == epochs.expr; });
+      if (!is_in_rounds) return false;
+      const std::vector<Site> of_told = context_.loading.MadeAt(told.object);
+      return std::ranges::any_of(of_told, [&](const Site& place) {
+        return std::ranges::any_of(made, [&](const Site& other) { return other.function == place.function && other.expr == place.expr; });
+      });
+    });
+  }
+
   // The sampler that shuffles and that nobody tells the epoch.
   std::optional<ValueId> ForgottenSampler(ValueId loader, ir::ModuleId module, const Site& epochs) {
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
-      if (Contains(told_, sampler, module) || IsMadeElsewhere(sampler, module)) return std::nullopt;
+      if (Contains(told_, sampler, module) || IsToldInRounds(sampler, epochs) || IsMadeElsewhere(sampler, module)) return std::nullopt;
       // A sampler of the project's own may shuffle, or not, as it likes.
       if (context_.facts.values_store[sampler].kind != ValueKind::Object) return std::nullopt;
-      if (!Shuffles(sampler, module)) continue;
+      if (!Shuffles(sampler, module) || HasNoOrder(sampler)) continue;
       const bool is_other_order = IsSeededAnew(sampler, module) || IsOfDataOfRound(sampler, module, epochs);
       return is_other_order ? std::nullopt : std::optional(sampler);
     }
@@ -680,6 +598,27 @@ class Epochs {
     const std::vector<Site> made = context_.loading.MadeAt(sampler);
     return !made.empty() && std::ranges::none_of(made, [&](const Site& site) {
       return IsOfProgram(program, context_.program.funcs[site.function].module);
+    });
+  }
+
+  // `def __getitem__(self, index): return self.draw()`: samples are drawn anew each time, in whatever order they are asked for.
+  bool HasNoOrder(ValueId sampler) const {
+    const ValueId data = context_.values.MadeWith(sampler, "dataset");
+    const std::vector<ValueId> leaves = data ? context_.values.Leaves(data) : std::vector<ValueId>();
+    return !leaves.empty() && std::ranges::all_of(leaves, [&](ValueId leaf) { return IgnoresIndex(leaf); });
+  }
+
+  bool IgnoresIndex(ValueId data) const {
+    const variation::Value& value = context_.facts.values_store[data];
+    const base::NameId name = context_.program.names->Find("__getitem__");
+    if (value.kind != ValueKind::Instance || !name) return false;
+    const FuncId method = context_.program.FindMethod(value.class_id(), name);
+    if (!method || context_.program.function(method).params.size() != 2) return false;
+    const ir::ModuleId module_id = context_.program.funcs[method].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const ir::Function& function = context_.program.function(method);
+    return std::ranges::none_of(context_.index.ExprsOf(module_id, ir::ExprKind::Name), [&](ir::ExprId id) {
+      return module[id].begin >= function.begin && module[id].end <= function.end && ir::NameOf(module[id]) == function.params[1].name;
     });
   }
 
@@ -756,10 +695,7 @@ class Epochs {
     return std::nullopt;
   }
 
-  ir::ExprId HeadExpr(FuncId function, ir::StmtId loop) const {
-    const ir::Stmt& stmt = context_.program.module_of(function)[loop];
-    return stmt.kind == ir::StmtKind::For ? ir::AssignedOf(stmt) : ir::ValueOf(stmt);
-  }
+  ir::ExprId HeadExpr(FuncId function, ir::StmtId loop) const { return HeadOfLoop(context_, function, loop); }
 
   bool RunsOften(FuncId function, ir::StmtId loop) const {
     const ir::ExprId head = HeadExpr(function, loop);
@@ -982,6 +918,7 @@ for epoch in range(epochs):
   each round writes `sampler.epoch` or `sampler.seed`, or makes a sampler with another `seed`.
 * A framework prepares the loader and sets the epoch: Accelerate, Lightning, the Trainer of Transformers.
 * The loader or sampler is a class of the project's own, or `set_epoch` is called on an unknown object.
+* The data set draws its samples anew and does not look at the index that it is asked for.
 
 ## Fix
 
