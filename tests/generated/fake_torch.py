@@ -277,7 +277,9 @@ class Distributed:
         if len(set(members)) < len(members) or not members or members[0] < 0 or members[-1] >= self._job.size:
             raise Impossible(f"no group of {members} in a job of {self._job.size}")
         self._together("new_group", members)
-        return self._job.group(self._rank, "new_group", members) if self._rank.number in members else self.NOT_A_MEMBER
+        # PyTorch names groups by counting, also on ranks that are not members.
+        group = self._job.group(self._rank, "new_group", members)
+        return group if self._rank.number in members else self.NOT_A_MEMBER
 
     def new_subgroups(self, group_size):
         if self._job.size % group_size:
