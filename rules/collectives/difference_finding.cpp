@@ -391,12 +391,12 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
 }
 
 bool KeepsAwayInPreview(const Context& context, const Difference& difference, const Finding& finding) {
-  constexpr findings::Assumptions kNamesAndSettings = findings::Assumptions::Of(findings::Assumption::ByNameOnly) |
-                                                      findings::Assumptions::Of(findings::Assumption::SettingUnknown) |
-                                                      findings::Assumptions::Of(findings::Assumption::ImpliedOperation);
-  const variation::FuncId function = FunctionOf(context, difference);
-  const bool is_in_called = !difference.culprit.call_chain.empty() && IsUncertainInPython(context, function, finding);
-  return is_in_called || BelongsInPreview(context, function, finding, kNamesAndSettings);
+  using findings::Assumption;
+  if (!IsUncertainInPython(context, FunctionOf(context, difference), finding)) return false;
+  findings::Assumptions allowed;
+  for (const Assumption each : {Assumption::ByNameOnly, Assumption::SettingUnknown, Assumption::ImpliedOperation, Assumption::CallerUnknown}) allowed.Add(each);
+  const bool asks_in_called = !difference.culprit.call_chain.empty() && finding.assumptions.has(Assumption::SettingUnknown);
+  return asks_in_called || (finding.assumptions | allowed) != allowed;
 }
 
 }  // namespace allranks::rules

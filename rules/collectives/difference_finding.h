@@ -57,9 +57,9 @@ std::optional<source::Span> OriginOf(const Context& context, const objects::Site
 findings::Finding FindingOf(const Context& context, const traces::Difference& difference,
                             std::string_view code, findings::Text message, findings::Text help);
 
-// Whether a finding of ranks that are kept away from an operation is one for previews: in Python, where it takes more for granted than names
-// and settings, no command is seen to start the ranks, or the operation stands in another function, where what is taken for a setting may be
-// a state of the program (of such findings 10 of 17 were right, of the others 17 of 19).
+// Whether an uncertain finding in Python, of ranks that are kept away from an operation, is one for previews: where it takes more for granted
+// than names, settings and callers, or the operation stands in another function, where what is taken for a setting may be a state of the
+// program (of such findings 10 of 17 were right, of the others 17 of 19).
 bool KeepsAwayInPreview(const Context& context, const traces::Difference& difference, const findings::Finding& finding);
 
 }  // namespace allranks::rules

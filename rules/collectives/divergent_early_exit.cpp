@@ -17,7 +17,9 @@ void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
         "let every rank reach {}: in place of `{}`, leave out only the local work",
         {OpText(context, difference, difference.culprit), ExitText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kAR103, std::move(message), std::move(help));
-    finding.is_in_preview = KeepsAwayInPreview(context, difference, finding);
+    const variation::FuncId function = FunctionOf(context, difference);
+    const bool is_unseen = !context.launch.IsSeenOnRanks(context.program.funcs[function].module) && IsUncertainInPython(context, function, finding);
+    finding.is_in_preview = is_unseen || KeepsAwayInPreview(context, difference, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -28,9 +30,9 @@ extern const Rule DivergentEarlyExit = {
     .code = kAR103,
     .name = "divergent-early-exit",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python code that are not certain, unless they rest on names and settings alone, the program is seen to be started on "
-                       "ranks and the operation stands in the function that is left: of such findings that were read 10 of 11 are right, where it stands "
-                       "in another one 5 of 8",
+    .preview_in_part = "findings in Python code that are not certain, unless they rest on names, settings and callers alone, the program is seen to be started "
+                       "on ranks, and no setting decides in a function that is called: of such findings that were read 10 of 11 are right, where one does "
+                       "5 of 8",
     .languages = "Python, C, C++",
     .summary = "exit on a rank condition that skips a collective of the other ranks",
     .explanation = R"md(

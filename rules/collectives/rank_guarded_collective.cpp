@@ -21,7 +21,9 @@ void CheckRankGuardedCollective(const Context& context, FindingSink& sink) {
         {ConditionText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kAR101, std::move(message), std::move(help));
     AddHoist(context, difference, finding);
-    finding.is_in_preview = KeepsAwayInPreview(context, difference, finding);
+    const variation::FuncId function = FunctionOf(context, difference);
+    const bool is_never_started = context.launch.IsNeverOnRanks(context.program.funcs[function].module) && IsUncertainInPython(context, function, finding);
+    finding.is_in_preview = is_never_started || KeepsAwayInPreview(context, difference, finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -32,9 +34,9 @@ extern const Rule RankGuardedCollective = {
     .code = kAR101,
     .name = "rank-guarded-collective",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python code that are not certain, unless they rest on names and settings alone, the program is seen to be started on "
-                       "ranks and the operation stands in the function that asks for the rank: of such findings that were read 7 of 8 are right, where it "
-                       "stands in another one 5 of 9, and where no command starts ranks 5 of 11",
+    .preview_in_part = "findings in Python code that are not certain where commands start no rank of the program (of such that were read 5 of 11 were right), where "
+                       "the operation stands in a function that is called and hangs on a setting there (5 of 9; of the others 7 of 8), or where they rest on "
+                       "more than names, settings and callers",
     .languages = "Python, C, C++",
     .summary = "collective that only some ranks of its group reach",
     .explanation = R"md(
