@@ -395,7 +395,8 @@ bool KeepsAwayInPreview(const Context& context, const Difference& difference, co
   if (!IsUncertainInPython(context, FunctionOf(context, difference), finding)) return false;
   findings::Assumptions allowed;
   for (const Assumption each : {Assumption::ByNameOnly, Assumption::SettingUnknown, Assumption::ImpliedOperation, Assumption::CallerUnknown}) allowed.Add(each);
-  const bool asks_in_called = !difference.culprit.call_chain.empty() && finding.assumptions.has(Assumption::SettingUnknown);
+  const bool is_in_called = !difference.culprit.call_chain.empty() && !finding.assumptions.has(Assumption::ImpliedOperation);
+  const bool asks_in_called = is_in_called && finding.assumptions.has(Assumption::SettingUnknown);
   return asks_in_called || (finding.assumptions | allowed) != allowed;
 }
 

@@ -252,8 +252,8 @@ class Config(CliTest):
         self.assertEqual(self.codes("--config", "world.nodes = 1", "--min-confidence", "possible", "a.py"), [])
         self.write("b.py", "import os\nimport torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
                            "if dist.get_rank() != 0:\n    dist.barrier()\nif int(os.environ['LOCAL_RANK']) == 0:\n    dist.barrier()\n")
-        self.assertEqual(self.codes("b.py"), ["AR106"])
-        self.assertEqual(self.codes("--config", "world.nodes = 1", "b.py"), [])
+        self.assertEqual(self.codes("--extend-select", "AR106", "b.py"), ["AR106"])
+        self.assertEqual(self.codes("--config", "world.nodes = 1", "--extend-select", "AR106", "b.py"), [])
 
     def test_malformed_knowledge(self):
         self.write("a.py", GUARDED)
