@@ -258,6 +258,12 @@ uint32_t SizeOfNamed(const Mentions& mentions) {
   return size >= kLeast && mentions.named == RankSet::All(size).bits ? size : 0;
 }
 
+// The same where ranks are dealt out to groups, `rank % 2`: whole groups, each with a rank more than the job of that size has to have.
+uint32_t SizeOfWholeGroups(uint32_t size, uint32_t group) {
+  const uint32_t groups = (size - 1 + group + group - 1) / group;
+  return std::min(groups, kMostRanks / group) * group;
+}
+
 std::vector<World> AnyWorlds(const Mentions& mentions) {
   if (std::vector<Axis> mesh = MeshOf(mentions); !mesh.empty()) return {MeshWorld(std::move(mesh))};
   if (const uint32_t size = SizeOfNamed(mentions); size > 0) return {{.nodes = 1, .per_node = size, .mesh = {}}};
@@ -265,14 +271,16 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
   // Ranks lists name more than two ranks.
   if (mentions.nodes || mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 2, .mesh = {}});
-  worlds.push_back({.nodes = 1, .per_node = SizeWithMiddle(mentions), .mesh = {}});
-  // `rank // 4` tells the ranks of two nodes of four apart, and no smaller job does.
   const bool has_room = mentions.divisor > 1 && mentions.divisor <= kMostRanks / 2;
   const auto per_node = static_cast<uint32_t>(has_room ? mentions.divisor : 0);
+  const bool are_dealt_out = has_room && mentions.created_groups;
+  const uint32_t with_middle = SizeWithMiddle(mentions);
+  worlds.push_back({.nodes = 1, .per_node = are_dealt_out ? SizeOfWholeGroups(with_middle, per_node) : with_middle, .mesh = {}});
+  // `rank // 4` tells the ranks of two nodes of four apart, and no smaller job does.
   const bool is_covered = std::ranges::any_of(worlds, [&](const World& world) { return world.size() >= 2 * per_node; });
   if (has_room && !is_covered) worlds.push_back({.nodes = 2, .per_node = per_node, .mesh = {}});
   // Groups of four are made in jobs of eight.
-  if (has_room && mentions.created_groups) std::erase_if(worlds, [&](const World& world) { return world.size() % per_node != 0; });
+  if (are_dealt_out) std::erase_if(worlds, [&](const World& world) { return world.size() % per_node != 0; });
   constexpr int kMostAskedSizes = 2;
   uint64_t asked = mentions.asked_sizes;
   for (const World& world : worlds) asked &= ~(uint64_t{1} << (world.size() - 1));

@@ -92,6 +92,8 @@ TEST(World, NumbersThatRanksAreDividedByNeedTwoNodesOfThatSize) {
   EXPECT_THAT(Sizes({.divisor = 4}), ElementsAre(2, 3, 8));
   EXPECT_THAT(Sizes({.nodes = true, .divisor = 2}), ElementsAre(2, 4, 3)) << "there is one already";
   EXPECT_THAT(Sizes({.divisor = 64}), ElementsAre(2, 3));
+  EXPECT_THAT(Sizes({.created_groups = true, .divisor = 2}), ElementsAre(2, 4, 4)) << "of 3 ranks groups of every other one are unequal";
+  EXPECT_THAT(Sizes({.created_groups = true, .equal = 2, .divisor = 2}), ElementsAre(2, 4, 6)) << "a rank beside 0 and 2";
 }
 
 TEST(World, AProgramThatLeavesUnlessItHasItsSizeRunsOnThat) {
