@@ -430,10 +430,12 @@ void FunctionEvaluator::EvalClassDef(ir::ClassId class_id) {
   for (const ir::Arg& base : ir_class.bases) Eval(base.value);
   for (const ir::ExprId decorator : ir_class.decorators) Eval(decorator);
   places_.push_back({.block = ir_class.body});
+  const size_t extra_size = env_.extra.size();
   for (const ir::StmtId stmt : module_.statements(ir_class.body)) {
     EvalClassStmt(id, stmt);
     ++places_.back().index;
   }
+  env_.extra.resize(extra_size);
   places_.pop_back();
   if (!ir_class.owner) AssignName(ir_class.name, definitions_.Class(id));
 }
@@ -457,6 +459,8 @@ void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt
       for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
         if (module_[target].kind != ir::ExprKind::Name || IsUnread(target)) continue;
         tables_.Record(TableId::Fields, class_id.index, ir::NameOf(module_[target]).index, value);
+        // What stands further down in the body reads it by its bare name: `notes = os.path.join(root, "notes")`.
+        env_.extra.emplace_back(ir::NameOf(module_[target]), value);
       }
       break;
     }
