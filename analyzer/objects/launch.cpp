@@ -229,6 +229,8 @@ class Solver {
 
   void AddCall(FuncId function, const variation::CallFact& call) {
     if (call.function) AddEdge(function.index, call.function);
+    // One of several, picked from a table by a name.
+    else if (call.callee) AddHandedOver(function, call.callee, 0);
     for (const ValueId arg : facts_.args(call)) AddHandedOver(function, arg, 0);
     const bool is_made = call.kind == variation::CallKind::Construct && call.callee &&
                          facts_.values_store[call.callee].kind == ValueKind::Class;
@@ -423,7 +425,8 @@ class Solver {
   RunSet OfFile(uint32_t top) {
     const ir::ModuleId module = ModuleOf(top);
     const Started started = started_[module.index];
-    if (started.as_ranks) return Only(RunBy::AllRanks);
+    // A launcher that is told to start one process starts a rank.
+    if (started.as_ranks || started.as_job_of_one) return Only(RunBy::AllRanks);
     if (!IsStarted(module)) return neighbourhood_.ImportersOf(module).empty() ? Only(RunBy::Unknown) : RunSet{0};
     if ((own_[top] & kReadsRanks) != 0 || ReadsRanks(module)) return Only(RunBy::AllRanks);
     // Whatever it imports: no line starts it on ranks, and nothing that it calls makes a job.

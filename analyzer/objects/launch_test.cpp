@@ -43,6 +43,14 @@ TEST_F(LaunchTest, CommandsThatStartOneProcess) {
   for (uint32_t f = 0; f < program().funcs.size(); ++f) EXPECT_EQ(launch.Of(FuncId{f}), RunBy::AllRanks);
 }
 
+// What a launcher starts is a rank, whatever the program shows: with one process only by what it is told.
+TEST_F(LaunchTest, ALauncherThatStartsOneProcess) {
+  const LaunchLines lines = {{.path = "train.py", .is_job_of_one = true}};
+  EXPECT_TRUE(AssumedForWork("def work():\n  print(1)\nwork()\n", lines).has(Assumption::OwnJob));
+  const Launch launch(program(), knowledge(), facts(), index(), lines);
+  for (uint32_t f = 0; f < program().funcs.size(); ++f) EXPECT_EQ(launch.Of(FuncId{f}), RunBy::AllRanks);
+}
+
 TEST_F(LaunchTest, AProgramThatStartsItsRanksNeedsNoCommand) {
   const std::string spawn = "import torch.multiprocessing as mp\nimport torch.distributed as dist\ndef work(rank):\n"
                             "  dist.init_process_group('nccl', rank=rank, world_size=4)\nmp.spawn(work, nprocs=4)\n";
