@@ -32,17 +32,44 @@ void CheckKeys(const ConfigTree& tree, ConfigId map, std::span<const std::string
   }
 }
 
-// Keys of `fsdp_config` of Accelerate are the options of the launcher without their dashes.
-std::vector<std::string> FsdpKeys(const launch::LauncherTables& tables) {
+// Keys of a map in a configuration of Accelerate are options of the launcher without their dashes.
+std::vector<std::string> KeysThatBegin(const launch::LauncherTables& tables, std::string_view begin) {
   std::vector<std::string> keys;
   const launch::LauncherTable* accelerate = tables.Find("accelerate");
   for (const launch::OptionEntry& option : accelerate->options) {
     for (std::string name : option.names) {
       std::ranges::replace(name, '-', '_');
-      if (name.starts_with("__fsdp")) keys.push_back(name.substr(2));
+      if (name.starts_with("__") && name.substr(2).starts_with(begin)) keys.push_back(name.substr(2));
     }
   }
   return keys;
+}
+
+bool IsInside(std::string_view path, std::string_view key) {
+  return path == key || path.starts_with(std::string(key) + '.') || path.ends_with('.' + std::string(key));
+}
+
+// `zero_optimization` under `deepspeed_config`: Accelerate reads its own keys there, and DeepSpeed's in the file that `deepspeed_config_file` names.
+void CheckKeysOfDeepSpeed(const LaunchContext& context, const ConfigTree& tree, FindingSink& sink) {
+  const launch::ConfigTable* deepspeed = context.launches.tables.FindConfig("deepspeed");
+  const ConfigId map = tree.Member(tree.root(), "deepspeed_config");
+  if (!map || deepspeed == nullptr) return;
+  const std::vector<std::string> known = KeysThatBegin(context.launches.tables, "");
+  Finding* told = nullptr;
+  for (const ConfigId child : tree[map].children) {
+    const std::string& key = tree[child].key;
+    const bool is_of_deepspeed = std::ranges::any_of(deepspeed->keys, [&](const launch::KeyEntry& entry) { return IsInside(entry.path, key); });
+    if (!is_of_deepspeed || std::ranges::count(known, key) > 0) continue;
+    if (told != nullptr) {
+      AddNote(*told, tree[child].key_span, {"and here", {}});
+      continue;
+    }
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Certain, tree[child].key_span,
+                                    {"`{}` is a key of DeepSpeed's own configuration: Accelerate does not read it here, and ignores it", {key}});
+    finding.help = {"put it into a file of its own, and name that in `deepspeed_config_file`", {}};
+    sink.push_back(std::move(finding));
+    told = &sink.back();
+  }
 }
 
 // A text that no reader takes for a number or a truth value, and that is no place to fill in.
@@ -65,16 +92,20 @@ void CheckTypes(const ConfigTree& tree, const launch::ConfigTable& table, Findin
   }
 }
 
+bool IsOfAccelerate(const LaunchFile& file) {
+  const ConfigId root = file.tree.root();
+  return file.kind == launch::FileKind::Yaml && file.tree.Member(root, "compute_environment") && file.tree.Member(root, "distributed_type");
+}
+
 void CheckAccelerate(const LaunchContext& context, const LaunchFile& file, FindingSink& sink) {
   const launch::ConfigTable* table = context.launches.tables.FindConfig("accelerate");
   const ConfigId root = file.tree.root();
-  const bool is_accelerate = file.kind == launch::FileKind::Yaml && file.tree.Member(root, "compute_environment") && file.tree.Member(root, "distributed_type");
-  if (!is_accelerate || table == nullptr) return;
+  if (!IsOfAccelerate(file) || table == nullptr) return;
   std::vector<std::string> keys;
   for (const launch::KeyEntry& entry : table->keys) keys.push_back(entry.path);
   // Accelerate ends with `The config file had unknown keys`; what FSDP has not is silently left out.
   CheckKeys(file.tree, root, keys, {"`{}` is not a key of Accelerate, which refuses the file: did you mean `{}`?", {}}, sink);
-  CheckKeys(file.tree, file.tree.Member(root, "fsdp_config"), FsdpKeys(context.launches.tables),
+  CheckKeys(file.tree, file.tree.Member(root, "fsdp_config"), KeysThatBegin(context.launches.tables, "fsdp"),
             {"`{}` is not a key of `fsdp_config`, and is ignored: did you mean `{}`?", {}}, sink);
   CheckTypes(file.tree, *table, sink);
 }
@@ -135,6 +166,12 @@ void CheckConfigKeys(const LaunchContext& context, FindingSink& sink) {
       checked.push_back(config);
       CheckFsdp(*config, *fsdp, sink);
     }
+  }
+}
+
+void CheckDeepSpeedKeys(const LaunchContext& context, FindingSink& sink) {
+  for (const LaunchFile& file : context.launches.files) {
+    if (IsOfAccelerate(file)) CheckKeysOfDeepSpeed(context, file.tree, sink);
   }
 }
 

@@ -252,6 +252,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   const size_t before = sink.size();
   CheckConfigKeys(context, sink);
   for (Finding& key : std::span(sink).subspan(before)) key.is_in_preview = true;
+  CheckDeepSpeedKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
     for (const Job& job : file.jobs) {
@@ -283,7 +284,7 @@ extern const Rule UnknownLaunchOption = {
     .code = kAR908,
     .name = "unknown-launch-option",
     .severity = Severity::Error,
-    .preview_in_part = "keys of configurations, and values that are no number or none of the choices: of such findings on code that was met for the first time too many "
+    .preview_in_part = "keys of configurations that are misspelt, and values that are no number or none of the choices: of such findings on code that was met for the first time too many "
                        "were words for the reader to fill in; of the others 17 of 17 were right on 360 repositories",
     .languages = "launch files",
     .summary = "option that the launcher, or the script that it starts, does not have",
@@ -303,6 +304,8 @@ extern const Rule UnknownLaunchOption = {
   option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
   is no number or truth value where one is wanted; in the JSON `min_num_params` beside
   `transformer_layer_cls_to_wrap`.
+* A key of DeepSpeed's own configuration, such as `zero_optimization`, under `deepspeed_config` of
+  Accelerate, which reads its own keys there (`zero_stage`) and ignores all others.
 * `deepspeed` or `torch.distributed.launch` starting a script that does not take the `--local_rank`
   which they hand over.
 
