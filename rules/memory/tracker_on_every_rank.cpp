@@ -86,13 +86,24 @@ class Trackers {
     const ir::Expr& expr = module[call.expr];
     for (uint32_t i = 0; i < ir::ArgCount(module, expr); ++i) {
       const ir::Arg arg = ir::ArgAt(module, expr, i);
-      const bool is_keyword = arg.kind == ir::ArgKind::Keyword;
-      if (arg.kind == ir::ArgKind::DoubleStar) return true;
-      if (is_keyword && HasOwnRuns(context_.program.text(arg.keyword))) return true;
       const variation::ValueId value = context_.facts.value(module_id, arg.value);
-      const bool is_settings = is_keyword && context_.program.text(arg.keyword) == "config";
-      if (!is_settings && value && Varies(value)) return true;
-      if (!is_settings && objects::RankWords::IsWord(TextOf(context_, module.span(arg.value)))) return true;
+      if (arg.kind == ir::ArgKind::DoubleStar) {
+        if (MayTellRanksApart(value)) return true;
+        continue;
+      }
+      const std::string_view keyword = arg.kind == ir::ArgKind::Keyword ? context_.program.text(arg.keyword) : std::string_view();
+      if (HasOwnRuns(keyword) || (keyword != "config" && value && Varies(value))) return true;
+      if (keyword != "config" && objects::RankWords::IsWord(TextOf(context_, module.span(arg.value)))) return true;
+    }
+    return false;
+  }
+
+  // `wandb.init(**options)`: of options that are not seen any may.
+  bool MayTellRanksApart(variation::ValueId options) const {
+    if (!options || !context_.facts.values_store[options].is_dict(variation::DictKind::Items)) return true;
+    for (const variation::Item item : context_.facts.values_store.ItemsOf(options)) {
+      const std::string_view key = context_.values.Str(item.key);
+      if (key.empty() || HasOwnRuns(key) || (key != "config" && item.value && Varies(item.value))) return true;
     }
     return false;
   }
