@@ -139,12 +139,21 @@ class FolderRaces {
     const std::string path = use.path.Spelled();
     const std::vector<ir::ModuleId> files = neighbourhood_.Of(context_.program.funcs[use.site().function].module);
     return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      if (IsLogBefore(other, use)) return true;
       if (other.act != FileAct::MakeFolder || other.site() == use.site()) return false;
       const std::string made = other.path.Spelled();
       const bool makes_it = made == path || made.starts_with(path + "/");
       if (!makes_it || std::ranges::count(files, context_.program.funcs[other.site().function].module) == 0) return false;
       return !FailsIfThere(other) || !IsOnAllRanks(other) || !runs_.IsRunByRanks(other.way);
     });
+  }
+
+  // `SummaryWriter(folder)` further up makes the folder, and expects that it may be there.
+  bool IsLogBefore(const FileUse& log, const FileUse& use) const {
+    const Site& opened = log.site();
+    if (opened.function != use.site().function || !log.call->entry->Has(knowledge::Role::OpenTracker)) return false;
+    const ir::Module& module = context_.program.module_of(opened.function);
+    return module[opened.expr].begin < module[use.site().expr].begin && log.path.Spelled() == use.path.Spelled();
   }
 
   void AddFix(const objects::KnownCall& call, bool is_asked, Finding& finding) const {
@@ -214,7 +223,8 @@ os.makedirs(out, exist_ok=True)
 * The path differs between the ranks, or is named after them, or one of several paths there does.
 * One rank, or the process that starts the ranks, makes the folder, or one in it, elsewhere in the program.
 * It is made where it is not found, and one rank comes there alone from somewhere in the program, or the
-  process that starts the others (`trainer.fit` of Lightning) has made it by then.
+  process that starts the others (`mp.spawn`, `trainer.fit` of Lightning) has made it by then. Or a log of the run that is
+  opened in it further up (`SummaryWriter(folder)`) has.
 * A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
   behind a branch of a barrier in which the others wait until one is done.
 * One process runs the script, as all lines of scripts and pages start it, or the callers are not seen.
