@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/binding/added_folders.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/bindings.h"
 
@@ -122,7 +123,14 @@ class Binder {
   }
 
   // The file of the project that an import leads to; empty: it leads out of it.
-  std::string PathOf(ModuleId from, uint32_t level, std::string_view dotted) const { return graph_.Resolve(program_.infos[from].path, level, dotted); }
+  std::string PathOf(ModuleId from, uint32_t level, std::string_view dotted) {
+    const std::string& path = program_.infos[from].path;
+    std::string file = graph_.Resolve(path, level, dotted);
+    if (!file.empty() || level > 0) return file;
+    const auto [added, is_new] = added_.try_emplace(from.index);
+    if (is_new) added->second = FoldersAddedBy(program_.modules[from], *program_.names);
+    return FileInAddedFolder(graph_, path, added->second, dotted);
+  }
 
   ModuleId ReadModule(const std::string& path) const {
     const auto found = path.empty() ? by_path_.end() : by_path_.find(path);
@@ -352,6 +360,7 @@ class Binder {
   const ModuleGraph& graph_;
   std::unordered_map<uint32_t, Names> local_names_;   // by FuncId
   std::unordered_map<std::string, ModuleId> by_path_;
+  std::unordered_map<uint32_t, std::vector<AddedFolder>> added_;  // by ModuleId, of files that import what is found nowhere else
   std::vector<std::vector<ClassId>> direct_bases_;
   std::vector<std::vector<NameId>> direct_external_;
   std::vector<ClassId> seen_from_;   // by ClassId: from which class it was come by last, while that one is put in order

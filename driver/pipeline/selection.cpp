@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/binding/added_folders.h"
 #include "driver/pipeline/cpp_reach.h"
 #include "driver/pipeline/generated.h"
 #include "driver/pipeline/memory.h"
@@ -150,8 +151,11 @@ class Selector {
   std::vector<uint32_t> Targets(uint32_t index, std::string_view text) const {
     const std::string& path = in_.project.all[index];
     std::vector<uint32_t> targets;
+    const std::vector<binding::AddedFolder> added = python::ScanAddedFolders(text);
     auto add = [&](uint32_t level, const std::string& dotted) {
-      const auto found = index_.find(in_.graph.Resolve(path, level, dotted));
+      std::string file = in_.graph.Resolve(path, level, dotted);
+      if (file.empty() && level == 0) file = binding::FileInAddedFolder(in_.graph, path, added, dotted);
+      const auto found = index_.find(file);
       if (found != index_.end() && found->second != index) targets.push_back(found->second);
     };
     for (const auto& import : python::ScanImports(text)) {

@@ -190,4 +190,26 @@ class Scanner {
 
 std::vector<ScannedImport> ScanImports(std::string_view text) { return Scanner(text).Run(); }
 
+std::vector<std::vector<std::string>> ScanAddedFolders(std::string_view text) {
+  constexpr std::string_view kPath = "sys.path.";
+  constexpr size_t kLongestCall = 400;
+  std::vector<std::vector<std::string>> added;
+  for (size_t at = text.find(kPath); at != std::string_view::npos; at = text.find(kPath, at + 1)) {
+    const std::string_view call = text.substr(at + kPath.size(), kLongestCall);
+    if (!call.starts_with("append(") && !call.starts_with("insert(")) continue;
+    std::vector<std::string>& texts = added.emplace_back();
+    int open = 0;
+    for (size_t i = call.find('('); i < call.size(); ++i) {
+      if (call[i] == '(') ++open;
+      if (call[i] == ')' && --open == 0) break;
+      if (call[i] != '"' && call[i] != '\'') continue;
+      const size_t end = call.find(call[i], i + 1);
+      if (end == std::string_view::npos) break;
+      texts.emplace_back(call.substr(i + 1, end - i - 1));
+      i = end;
+    }
+  }
+  return added;
+}
+
 }  // namespace allranks::python

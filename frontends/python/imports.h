@@ -20,4 +20,7 @@ struct ScannedImport {
 // (`importlib`).
 std::vector<ScannedImport> ScanImports(std::string_view text);
 
+// The same of calls that put a folder into the path of Python (`sys.path.append("lib")`): of each the texts in it, in order.
+std::vector<std::vector<std::string>> ScanAddedFolders(std::string_view text);
+
 }  // namespace allranks::python

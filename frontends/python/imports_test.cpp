@@ -1,5 +1,6 @@
 #include "frontends/python/imports.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace allranks::python {
@@ -56,6 +57,15 @@ TEST(ImportsTest, CutOff) {
     SCOPED_TRACE(text);
     EXPECT_LE(ScanImports(text).size(), 1u);
   }
+}
+
+using testing::ElementsAre;
+
+TEST(ImportsTest, FoldersThatAreAdded) {
+  EXPECT_THAT(ScanAddedFolders("sys.path.append('lib')\nsys.path.insert(\n  0, os.path.join(root, \"src\", 'parts'))\n"),
+              ElementsAre(ElementsAre("lib"), ElementsAre("src", "parts")));
+  EXPECT_THAT(ScanAddedFolders("sys.path.append(root)\nprint(sys.path, 'x')\nsys.path.remove('lib')\n"), ElementsAre(ElementsAre()));
+  for (const char* text : {"sys.path.append(", "sys.path.append('lib", "sys.path.insert(0, ("}) EXPECT_LE(ScanAddedFolders(text).size(), 1u);
 }
 
 }  // namespace
