@@ -133,6 +133,9 @@ class Writers {
     if (guard) AddLabel(finding, SpanOf(context_, *guard), LabelRole::Why, {"true on one rank of each node", {}});
     finding.help = {use.act == FileAct::Remove ? "remove it on rank 0 only" : removes ? "move it on rank 0 only" : "write on rank 0 only, or put the rank into the file name", {}};
     if (!removes) AddFix(place, finding);
+    const FileUse* read = ReadOfCache(use);
+    if (read != nullptr) AddLabel(finding, SpanOf(context_, read->site()), LabelRole::Note, {"read here, perhaps before it is complete", {}});
+    finding.is_in_preview = read == nullptr || BelongsInPreview(context_, place.function, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, Found{place, use.act, all, name, finding});
     if (!is_new && finding.confidence > kept->second.finding.confidence) kept->second = {place, use.act, all, name, std::move(finding)};
   }
@@ -179,6 +182,7 @@ class Writers {
 
   bool IsOneCause(const Found& a, const Found& b) const {
     if (a.act != b.act || a.by_all != b.by_all || a.finding.confidence != b.finding.confidence || a.place.function != b.place.function) return false;
+    if (a.finding.is_in_preview != b.finding.is_in_preview) return false;
     const auto [block, first] = PositionOf(a.place);
     const auto [other, second] = PositionOf(b.place);
     return block && block == other && second - first <= 1;
@@ -316,10 +320,40 @@ class Writers {
     return !text.empty() && std::ranges::all_of(text, [&](ValueId value) { return settings_.AreAllOrConstant(value, use.frame); });
   }
 
-  bool IsReadAgain(const FileUse& use) {
-    return context_.file_uses.IsKeptAsOption(use) || std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
-      return other.act == FileAct::Read && other.call != use.call && objects::IsOneName(use.path, other.path) && calls_.IsOneProgram(FileOf(use), FileOf(other));
+  // Where all ranks read what is made where it is not found: one that comes later finds what another has only begun to write.
+  const FileUse* ReadOfCache(const FileUse& use) {
+    if (use.act != FileAct::Write || !IsLookedFor(use)) return nullptr;
+    const auto& uses = context_.file_uses.uses();
+    const auto read = std::ranges::find_if(uses, [&](const FileUse& other) {
+      return IsReadOf(other, use) && context_.ranks.OnWay(other.way, world_) == traces::RankSet::All(world_.size());
     });
+    return read == uses.end() ? nullptr : &*read;
+  }
+
+  // `if os.path.exists(path):` on the way, of this very file.
+  bool IsLookedFor(const FileUse& use) const {
+    return std::ranges::any_of(use.way, [&](const Site& site) {
+      return std::ranges::any_of(context_.guards.Of(site), [&](const objects::Guard& guard) {
+        return std::ranges::any_of(context_.index.KnownCallsIn(guard.function), [&](const objects::KnownCall& call) { return LooksFor(call, guard, use); });
+      });
+    });
+  }
+
+  bool LooksFor(const objects::KnownCall& look, const objects::Guard& guard, const FileUse& use) const {
+    const ir::Module& module = context_.program.module_of(guard.function);
+    const bool is_in_test = module[guard.test].begin <= module[look.expr].begin && module[look.expr].end <= module[guard.test].end;
+    if (!is_in_test || !look.entry->Has(knowledge::Role::LooksAtDisk)) return false;
+    const ValueId asked = look.args.empty() || !look.args[0] ? look.receiver : look.args[0];
+    const auto paths = asked ? context_.file_uses.paths().PathsOf(asked, use.frame) : std::vector<objects::FilePath>();
+    return std::ranges::any_of(paths, [&](const objects::FilePath& path) { return objects::IsOneName(path, use.path); });
+  }
+
+  bool IsReadOf(const FileUse& read, const FileUse& written) {
+    return read.act == FileAct::Read && read.call != written.call && objects::IsOneName(written.path, read.path) && calls_.IsOneProgram(FileOf(written), FileOf(read));
+  }
+
+  bool IsReadAgain(const FileUse& use) {
+    return context_.file_uses.IsKeptAsOption(use) || std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) { return IsReadOf(other, use); });
   }
 
   // `shutil.copy("config.yaml", folder)` of a file that the ranks have just written.
@@ -409,8 +443,8 @@ extern const Rule EveryRankWrites = {
     .code = kAR802,
     .name = "every-rank-writes",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = "of 100 findings on public code that were read 64 were right: the others write where no run comes to, or what is the same from all",
+    .preview_in_part = "files that are not first looked for and then read by all ranks, and programs that nothing here is seen to start on ranks: of 100 findings on "
+                       "public code that were read 64 were right, and the others write where no run comes to, or what is the same from all",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",
     .explanation = R"md(
@@ -431,8 +465,9 @@ harm nobody. What statements next to each other write alike is one finding.
 
 On a shared file system all ranks write to one file at once. Mostly the last one wins; now and then the
 bytes mix, and the checkpoint fails to load with `PytorchStreamReader failed` or `unexpected EOF` when
-it is needed, days later. Even where it goes well, writing the same gigabytes 64 times keeps the storage
-busy while all GPUs wait.
+it is needed, days later. A cache that is made where it is not found is read too early: a rank that comes a
+moment later finds the file, and gets what another has only begun to write. Even where it goes well, writing
+the same gigabytes 64 times keeps the storage busy while all GPUs wait.
 
 ## Wrong
 
@@ -470,7 +505,7 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
   behind a branch of a barrier in which the others wait until one is done. A file that is opened to be locked
   is such a lock.
 * It is written where it is not found, and one rank comes there alone somewhere in the program, or the process
-  that starts the others (`trainer.fit` of Lightning) has been there by then.
+  that starts the others (`mp.spawn`, `trainer.fit`) has been there by then.
 * The library calls the method on one rank (`Trainer._save`, `prepare_data`), or a notebook runs it.
 * The process that starts the ranks writes, before there are any.
 * A removal expects that the file may be gone: `ignore_errors`, `missing_ok`, or a `try` around it.
