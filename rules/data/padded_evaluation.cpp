@@ -106,8 +106,7 @@ class Evaluations {
   ValueId PaddingSamplerOf(ValueId loader) const {
     if (!loader) return ValueId::None();
     // Samples that are there twice come last.
-    const ValueId drops_last = context_.values.MadeWith(loader, "drop_last");
-    if (drops_last && context_.values.IsTrue(drops_last)) return ValueId::None();
+    if (DropsLast(loader)) return ValueId::None();
     for (const ValueId sampler : context_.loading.DistributedSamplersOf(loader)) {
       const ValueId drop = context_.values.MadeWith(sampler, "drop_last");
       if (!drop || context_.values.IsFalse(drop)) return sampler;
