@@ -77,11 +77,13 @@ class Evaluations {
     sink_.push_back(std::move(finding));
   }
 
-  // The loader itself, or the batch sampler that it is given.
+  // The loader itself, or the batch sampler that it is given; no batch of one sample is ever left out.
   bool DropsLast(ValueId loader) const {
     const auto drops = [&](ValueId object) {
       const ValueId drop = context_.values.MadeWith(object, "drop_last");
-      return drop && context_.values.IsTrue(drop);
+      const ValueId size = context_.values.MadeWith(object, "batch_size");
+      return drop && context_.values.IsTrue(drop) && size &&
+             std::ranges::none_of(context_.values.Leaves(size), [&](ValueId leaf) { return context_.values.Int(leaf) == 1; });
     };
     const ValueId batches = context_.values.MadeWith(loader, "batch_sampler");
     return drops(loader) || (batches && std::ranges::any_of(context_.values.Leaves(batches), [&](ValueId leaf) {

@@ -143,7 +143,7 @@ class Metrics {
     const bool is_shown = use.kind == objects::ShareUse::Kind::Shown;
     const bool is_sure = !use.is_running && !LoopOf(use).may_be_whole && results_.IsCalled(use.place) && !IsStartedElsewhere(context_, use.place);
     const bool trains = LoopOf(use).trains;
-    Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use, trains));
+    Finding finding = FindingAt(context_, kAR405, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, use.place, MessageOf(use));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, iterable, LabelRole::Why, {trains ? "each rank trains on a share of the data" : "each rank evaluates a share of the data", {}});
     AddReturn(context_, results_, use, finding);
@@ -152,8 +152,9 @@ class Metrics {
     sink_.push_back(std::move(finding));
   }
 
-  findings::Text MessageOf(const objects::ShareUse& use, bool trains) const {
-    const std::string share = trains ? "training data" : "evaluation";
+  findings::Text MessageOf(const objects::ShareUse& use) const {
+    // A function that is handed one loader to train on and another one to evaluate on goes over both in one loop.
+    const std::string share = !LoopOf(use).trains ? "evaluation" : LoopOf(use).handed ? "data" : "training data";
     if (use.kind == objects::ShareUse::Kind::Chosen) return {"one rank's share of the {} decides which checkpoint is kept", {share}};
     if (use.kind == objects::ShareUse::Kind::Stepped) return {"each rank's share of the {} decides about its learning rate", {share}};
     if (use.kind == objects::ShareUse::Kind::Averaged) {
