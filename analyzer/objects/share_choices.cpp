@@ -89,9 +89,18 @@ bool ShareChoices::Compares(FuncId function, ir::ExprId expr, const FlowFrom& fl
   const ir::Module& module = program_.module_of(function);
   return ir::AnyPart(module, expr, [&](ir::ExprId part) {
     if (!flow.Holds(part)) return false;
-    if (module[part].kind == ir::ExprKind::Compare) return !HasConstant(module, part);
+    if (module[part].kind == ir::ExprKind::Compare) return !HasConstant(module, part) && ComparesResult(module, part, flow);
     return module[part].kind == ir::ExprKind::Call && ReturnsComparison({function, part}, flow);
   });
+}
+
+// Not `score > kept["best"]` where something else in the container is of the share: an entry alone counts if what it is compared with is of the
+// share as well, as the best so far is.
+bool ShareChoices::ComparesResult(const ir::Module& module, ir::ExprId compare, const FlowFrom& flow) {
+  const ir::ExprId left{module[compare].a}, right = ir::ComparisonAt(module, module[compare], 0).operand;
+  const auto is_entry = [&](ir::ExprId side) { return module[side].kind == ir::ExprKind::Subscript; };
+  if (flow.Holds(left) && flow.Holds(right)) return true;
+  return (flow.Holds(left) && !is_entry(left)) || (flow.Holds(right) && !is_entry(right));
 }
 
 // `score > self.best`, and not `found != wanted`: of samples one may be written that is wrong.

@@ -30,6 +30,7 @@ class ShareChoices {
   Names FlagsIn(FuncId function, const FlowFrom& flow) const;
   static void AddFlagsOf(const ir::Module& module, ir::BlockId branch, Names& flags);
   bool Compares(FuncId function, ir::ExprId expr, const FlowFrom& flow) const;
+  static bool ComparesResult(const ir::Module& module, ir::ExprId compare, const FlowFrom& flow);
   static bool ComparesWithKept(const ir::Module& module, ir::ExprId test, const FlowFrom& flow);
   bool ReturnsComparison(const Site& call, const FlowFrom& flow) const;
   bool Decides(FuncId function, ir::ExprId expr, const FlowFrom& flow, const Names& flags) const;
