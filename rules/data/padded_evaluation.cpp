@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "analyzer/objects/set_sizes.h"
@@ -66,7 +67,7 @@ class Evaluations {
     const bool is_used = std::ranges::any_of(results_.uses(), [&](const objects::ShareUse& use) { return use.loop == index && IsReached(context_, results_, use); });
     const std::vector<objects::Site> made = context_.loading.MadeAt(loop.loader);
     const objects::Site place = made.size() == 1 ? made[0] : loop.iterable;
-    if (!is_used || std::ranges::count(dropping_, place) > 0) return;
+    if (!is_used || IsForTraining(loop.loader, made) || std::ranges::count(dropping_, place) > 0) return;
     dropping_.push_back(place);
     const bool is_sure = !loop.may_be_whole && results_.IsCalled(loop.iterable) && !IsStartedElsewhere(context_, loop.iterable);
     Finding finding = FindingAt(context_, kAR309, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
@@ -75,6 +76,14 @@ class Evaluations {
     if (place != loop.iterable) AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated in this loop", {}});
     finding.help = {"leave `drop_last` to loaders for training", {}};
     sink_.push_back(std::move(finding));
+  }
+
+  // Training goes over it as well, and it is no loader like another one that the same function makes.
+  bool IsForTraining(ValueId loader, std::span<const objects::Site> made) const {
+    if (made.size() != 1 || context_.index.CallersOf(made[0].function).size() > 1) return false;
+    return std::ranges::any_of(context_.loading.loops(), [&](const objects::LoaderLoop& loop) {
+      return loop.loader == loader && context_.training.TrainsOn(loop);
+    });
   }
 
   // The loader itself, or the batch sampler that it is given; no batch of one sample is ever left out.
@@ -182,6 +191,7 @@ correct = interleave(everything)[: len(val_set)].sum()
 ## When it is silent
 
 * Of what counts twice: `drop_last=True` of the sampler or of the loader, or a sampler of the project.
+* Of what is left out: batches of one sample, and a loader that training goes over as well.
 * What was put together is cut (`[:n]`), made unique, or filed under something that comes with the sample,
   also by a helper that is handed it.
 * The set was cut to a multiple of a number before (`n // world_size * world_size`).
