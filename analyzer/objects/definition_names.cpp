@@ -114,6 +114,16 @@ bool IsNamed(const Program& program, FuncId function, std::span<const Part> asid
                                      .target = {.kind = binding::TargetKind::Function, .function = function}, .aside = aside});
 }
 
+bool HandsOutAll(const Program& program, ir::ModuleId module_id) {
+  const ir::Module& module = program.modules[module_id];
+  return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+    if (expr.kind != ir::ExprKind::Call || ir::ArgCount(module, expr) > 0) return false;
+    const ir::Expr& callee = module[ir::CalleeOf(expr)];
+    if (callee.kind == ir::ExprKind::Name) return program.text(ir::NameOf(callee)) == "Fire";
+    return callee.kind == ir::ExprKind::Attribute && program.text(ir::AttrOf(callee)) == "Fire";
+  });
+}
+
 bool IsNamed(const Program& program, ClassId class_id) {
   const binding::ClassInfo& info = program.classes[class_id];
   const ir::Class& written = program.modules[info.module].classes[info.ir_class];

@@ -18,5 +18,7 @@ struct Part {
 // does a class speak of itself.
 bool IsNamed(const binding::Program& program, binding::FuncId function, std::span<const Part> aside = {});
 bool IsNamed(const binding::Program& program, binding::ClassId class_id);
+// Whether a file hands out all that it defines: `fire.Fire()` runs what its user names.
+bool HandsOutAll(const binding::Program& program, ir::ModuleId module);
 
 }  // namespace allranks::objects

@@ -81,6 +81,7 @@ bool NeverReached::IsOfUnusedClass(FuncId function) const {
 
 // A script has no others; what is imported has those that import it, unless people elsewhere may.
 bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
+  if (HandsOutAll(program_, module)) return false;
   const bool is_in_folder = program_.infos[module].dotted.find('.') != std::string::npos;
   if (has_main_[module.index]) return !is_in_folder || !others_.may_install(module);
   if (program_.modules[module].language != ir::Language::Python || IsTestFile(program_, module)) return false;
