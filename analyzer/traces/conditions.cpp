@@ -272,11 +272,10 @@ bool IsOneOfSettings(const variation::ValueStore& values, const knowledge::Knowl
   for (int depth = 0; value && depth < kDeepest; ++depth) {
     const ValueKind kind = values[value].kind;
     const auto kids = values.Kids(value);
-    if (kind == ValueKind::Select) {
-      const auto is_setting = [&](ValueId arm) { return IsSettingOfLibrary(values, knowledge, arm); };
-      return !values.axes(kids[0]).empty() && (is_setting(kids[1]) || is_setting(kids[2]));
+    if (kind == ValueKind::Select && !values.axes(kids[0]).empty()) {
+      return IsSettingOfLibrary(values, knowledge, kids[1]) || IsSettingOfLibrary(values, knowledge, kids[2]);
     }
-    if (kind != ValueKind::Derived && kind != ValueKind::Compare && kind != ValueKind::Unary) return false;
+    if (kind != ValueKind::Select && kind != ValueKind::Derived && kind != ValueKind::Compare && kind != ValueKind::Unary) return false;
     const auto varies = [&](ValueId kid) { return kid && !values.axes(kid).empty(); };
     if (std::ranges::count_if(kids, varies) != 1) return false;
     value = *std::ranges::find_if(kids, varies);
