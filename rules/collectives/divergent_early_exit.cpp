@@ -13,9 +13,11 @@ void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
         "`{}` lets {} skip {}: {} will wait there forever{}",
         {ExitText(context, difference), MissingRanks(difference), OpText(context, difference, difference.culprit),
          ReachingRanks(difference), VictimText(context, difference)}};
+    const bool ends = difference.exit.word == traces::ExitWord::Process;
     findings::Text help = {
-        "let every rank reach {}: in place of `{}`, leave out only the local work",
-        {OpText(context, difference, difference.culprit), ExitText(context, difference)}};
+        ends ? "let all ranks exit here together, by a flag that they all-reduce, or raise an error so that the launcher ends the others"
+             : "let every rank reach {}: in place of `{}`, leave out only the local work",
+        ends ? std::vector<std::string>() : std::vector<std::string>{OpText(context, difference, difference.culprit), ExitText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kAR103, std::move(message), std::move(help));
     const variation::FuncId function = FunctionOf(context, difference);
     const bool is_unseen = !context.launch.IsSeenOnRanks(context.program.funcs[function].module) && IsUncertainInPython(context, function, finding);
