@@ -575,7 +575,7 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
   } else if (const TraceId exit = LeavingArm(evidence->node, arm_i, arm_j, first, second, &i_has_it)) {
     evidence->kind = DifferenceKind::EarlyExit;
     evidence->exit = exit;
-  } else if (first == second && !FirstOpIn(arm_i) && !FirstOpIn(arm_j)) {
+  } else if (first == second && !FirstOpIn(arm_i) && !FirstOpIn(arm_j) && ((traces_[arm_i].flags | traces_[arm_j].flags) & kLeavesRaise) != 0) {
     // Both come to it, unless one of them raises by something of its own: who is which rank keeps neither away.
     return true;
   } else if (!FirstOpIn(arm_i) && !FirstOpIn(arm_j) && StandsBeside(first ? first : second, evidence->node)) {
