@@ -34,9 +34,11 @@ ValueId SpreadOver(const State& state, ValueId object) {
   return is_spread && state.values[parts.back()].kind == ValueKind::Group ? parts.back() : ValueId::None();
 }
 
-// A group, or a parameter that callers hand one in for.
+// A group, a parameter that callers hand one in for, or a field in which each object has one.
 bool IsGroup(const State& state, ValueId value) {
-  const ValueId passed = HandedIn(state, value);
+  ValueId passed = HandedIn(state, value);
+  if (passed && state.values[passed].is_derived(variation::DerivedKind::Field)) passed = state.values.FieldOf(passed).usual;
+  while (passed && state.values[passed].kind == ValueKind::Select) passed = state.values.ArmsOf(passed).then_value;
   return passed && state.values[passed].kind == ValueKind::Group;
 }
 

@@ -94,6 +94,15 @@ void FunctionEvaluator::NoteFieldsMade() {
   }
 }
 
+// The methods that a constructor calls look at what it leaves in the object, as all others do.
+void FunctionEvaluator::HandToConstructor(ir::ExprId site, ValueId made) {
+  if (store_[made].kid_count == 0) return;
+  const auto call = std::find_if(facts_.calls.rbegin(), facts_.calls.rend(), [&](const auto& each) { return each.first == site; });
+  if (call == facts_.calls.rend()) return;
+  call->second.receiver = made;
+  if (call->second.arg_count > 0) tables_.facts.values[call->second.args] = made;
+}
+
 ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::ClassId class_id, std::span<const CallArgument> args) {
   const ValueId object = definitions_.Instance(class_id);
   const ValueId some = store_.Make(Value::Instance(class_id, InstanceOrigin::Exact), {});
@@ -103,7 +112,9 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
     if (module_.language != ir::Language::Python || tables_.IsModuleClass(class_id)) return some;
     if (!tables_.facts.functions[init].made.empty()) fields = FieldsMade(site, callee, init, BindFunction(init, object, args));
     own_fields_.AddConstants(class_id, fields);
-    return own_fields_.MadeObject(class_id, fields, false, id_);
+    const ValueId made = own_fields_.MadeObject(class_id, fields, false, id_);
+    HandToConstructor(site, made);
+    return made;
   }
   std::vector<ValueId> values;
   for (const CallArgument& arg : args) values.push_back(arg.value);

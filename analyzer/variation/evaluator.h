@@ -210,6 +210,7 @@ class FunctionEvaluator {
 
   // members.cpp
   ValueId Member(ir::ExprId site, ValueId object, NameId attr);
+  knowledge::EntryId MemberOfOwnGroup(ValueId object, ValueId known, NameId attr);
   ValueId AppliedForward(ir::ExprId site, ValueId of_class, NameId attr);
   ValueId MemberOfModule(ir::ModuleId module, NameId attr);
   ValueId MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr);
@@ -234,6 +235,7 @@ class FunctionEvaluator {
   bool IsOwnField(const HeapEntry& entry);
   void TakeOverFields(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
   Fields FieldsMade(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
+  void HandToConstructor(ir::ExprId site, ValueId made);
   void NoteFieldsMade();
   ValueId WithOthers(ValueId object, std::span<const CallArgument> args);
 

@@ -56,11 +56,13 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
     case ValueKind::Group:
     case ValueKind::Binary:
       if (const knowledge::EntryId entry = members_.Known(known, attr)) {
-        // A parameter is what each caller hands in, whatever it is as a rule.
-        return MemberOfKnown(site, store_[object].kind == ValueKind::Param ? object : known, entry);
+        // A parameter is what each caller hands in, and a field what the object was made with, whatever these are as a rule.
+        const bool is_own = store_[object].kind == ValueKind::Param || store_[object].is_derived(DerivedKind::Field);
+        return MemberOfKnown(site, is_own ? object : known, entry);
       }
       break;
     case ValueKind::Select: {
+      if (const knowledge::EntryId entry = MemberOfOwnGroup(object, known, attr)) return MemberOfKnown(site, object, entry);
       const auto [condition, then_value, else_value] = store_.ArmsOf(known);
       if (store_[else_value].kind == ValueKind::None) return Member(site, then_value, attr);
       if (store_[then_value].kind == ValueKind::None) return Member(site, else_value, attr);
@@ -82,6 +84,25 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
     }
   }
   return MemberOfAny(site, object, attr);
+}
+
+// `self.comm.bcast` of objects that are made with different groups.
+knowledge::EntryId FunctionEvaluator::MemberOfOwnGroup(ValueId object, ValueId known, NameId attr) {
+  if (!store_[object].is_derived(DerivedKind::Field)) return {};
+  std::vector<ValueId> work = {known};
+  knowledge::EntryId entry;
+  while (!work.empty()) {
+    const ValueId one = work.back();
+    work.pop_back();
+    if (store_[one].kind == ValueKind::Select) {
+      work.insert(work.end(), {store_.ArmsOf(one).then_value, store_.ArmsOf(one).else_value});
+      continue;
+    }
+    const knowledge::EntryId own = store_[one].kind == ValueKind::Group ? members_.Known(one, attr) : knowledge::EntryId::None();
+    if (!own || (entry && own != entry)) return {};
+    entry = own;
+  }
+  return entry;
 }
 
 // `Gather.apply` of a `Gather(torch.autograd.Function)`: its `forward`, which gets a context first.

@@ -10,13 +10,14 @@ namespace {
 // An object has no more fields of its own.
 constexpr size_t kMostOwnFields = 24;
 
-// Says whether something is done, or on which ranks: `True`, `rank`, `world_size > 1`; also an object that has such fields.
+// Says whether something is done, or on which ranks: `True`, `rank`, `world_size > 1`, a group; also an object that has such fields.
 bool IsSwitch(const ValueStore& store, ValueId id, int depth = 0) {
   constexpr int kDeepest = 4;
   const Value& value = store[id];
   switch (value.kind) {
     case ValueKind::Bool:
     case ValueKind::Coordinate:
+    case ValueKind::Group:
       return true;
     case ValueKind::Instance:
       return value.kid_count > 0;
