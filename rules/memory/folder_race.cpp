@@ -223,8 +223,8 @@ os.makedirs(out, exist_ok=True)
 * The path differs between the ranks, or is named after them, or one of several paths there does.
 * One rank, or the process that starts the ranks, makes the folder, or one in it, elsewhere in the program.
 * It is made where it is not found, and one rank comes there alone from somewhere in the program, or the
-  process that starts the others (`mp.spawn`, `trainer.fit` of Lightning) has made it by then. Or a log of the run that is
-  opened in it further up (`SummaryWriter(folder)`) has.
+  process that starts the others (`mp.spawn`, `trainer.fit` of Lightning) has made it by then. Or a log of
+  the run that is opened in it further up (`SummaryWriter(folder)`) has.
 * A `with` around it holds a lock, or lets one rank go first, there or where it is called from; or it stands
   behind a branch of a barrier in which the others wait until one is done.
 * One process runs the script, as all lines of scripts and pages start it, or the callers are not seen.
