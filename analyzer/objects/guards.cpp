@@ -15,7 +15,10 @@ bool AsksForOneValue(const ir::Module& module, ir::ExprId test) {
 bool Leaves(const ir::Module& module, ir::BlockId block) {
   const auto stmts = module.statements(block);
   if (stmts.empty()) return false;
-  switch (module[stmts.back()].kind) {
+  const ir::Stmt& last = module[stmts.back()];
+  switch (last.kind) {
+    case ir::StmtKind::With:
+      return Leaves(module, ir::BodyOf(last));
     case ir::StmtKind::Return:
     case ir::StmtKind::Raise:
     case ir::StmtKind::Break:
