@@ -156,6 +156,7 @@ struct LaunchFile {
   FileKind kind = FileKind::Shell;
   bool requested = true;
   std::vector<Job> jobs;
+  std::vector<Job> mentioned;     // within lines of a page: they say how a program is started, and may be cut short
   std::vector<LostArguments> lost;  // at most one a job
   std::vector<MisreadLine> misread;
   std::vector<CalledScript> called;

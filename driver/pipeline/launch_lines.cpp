@@ -21,12 +21,25 @@ bool SeesOneDevice(const launch::Job& job) {
   return devices && devices->numbers.size() == 1;
 }
 
+// `srun python train.py` below `#SBATCH --ntasks=1`: a step starts as many tasks as the script that it stands in asks for, and that is one
+// where neither says a number.
+bool IsStepOfOne(const launch::Job& job, const launch::Layer& step) {
+  if (!job.allocation || step.HidesOptions() || job.allocation->HidesOptions()) return false;
+  const auto said = [&](std::string_view means) { return step.Find(means) != nullptr ? step.Find(means) : job.allocation->Find(means); };
+  const auto is_one = [&](std::string_view means) { return said(means) == nullptr || said(means)->value.Number() == 1; };
+  if (!is_one("nodes")) return false;
+  if (said("processes") != nullptr) return is_one("processes");
+  // `--gpus=8 --gpus-per-task=1`
+  return is_one("processes_per_node") && is_one("processes_per_device") && said("devices_per_process") == nullptr;
+}
+
 // The only layer that starts processes is told to start one.
 bool IsJobOfOne(const launch::Job& job) {
   if (job.has_cluster || std::ranges::count_if(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; }) != 1) return false;
   const auto layer = std::ranges::find_if(job.layers, [](const launch::Layer& each) { return each.launcher->is_job; });
   // `deepspeed --include=localhost:0`: a process for each of the devices that it names.
   if (layer->Find("include") != nullptr) return SeesOneDevice(job);
+  if (layer->launcher->name == "srun" && IsStepOfOne(job, *layer)) return true;
   const std::optional<int64_t> processes = layer->Find("processes") != nullptr ? layer->Number("processes") : layer->Number("processes_per_node");
   const bool is_one_node = layer->Find("nodes") == nullptr || layer->Number("nodes") == 1;
   return processes == 1 && is_one_node;

@@ -103,6 +103,36 @@ TEST(LaunchLinesTest, TheSchedulerMayGiveOneDevice) {
   EXPECT_FALSE(FirstLineOf("#!/bin/bash\n#SBATCH --gres=gpu:1\n#SBATCH --nodes=2\npython train.py\n").has_one_device);
 }
 
+TEST(LaunchLinesTest, PagesImagesAndWorkflowsStartPrograms) {
+  const auto lines = [](const char* path, const char* text) { return LinesOf({{"train.py", kCode}, {path, text}}); };
+  EXPECT_THAT(lines("README.md", "Run `python train.py --fast` first.\n"), ElementsAre("train.py one"));
+  EXPECT_THAT(lines("README.md", "Run `torchrun --nproc_per_node=8 train.py`.\n"), ElementsAre("train.py ranks"));
+  EXPECT_THAT(lines("README.md", "As `torchrun other.py` does, or `python -m torch.distributed.launch`.\n"), IsEmpty());
+  EXPECT_THAT(lines("README.md", "Run\n\n    python train.py\n"), ElementsAre("train.py one"));
+  EXPECT_THAT(lines("Dockerfile", "FROM x\nCMD python train.py\n"), ElementsAre("train.py one"));
+  EXPECT_THAT(lines("Dockerfile", "FROM x\nCMD [\"python\", \"train.py\"]\n"), ElementsAre("train.py one"));
+  EXPECT_THAT(lines("Dockerfile", "FROM x\nCMD python other.py\n"), IsEmpty());
+  EXPECT_THAT(lines(".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n      - run: |\n          pip install .\n          python train.py\n"),
+              ElementsAre("train.py one"));
+}
+
+TEST(LaunchLinesTest, AStepHasTheTasksThatItsScriptAsksFor) {
+  const auto is_of_one = [](const std::string& directives, const std::string& step = "srun python train.py\n") {
+    return FirstLineOf("#!/bin/bash\n" + directives + step).is_job_of_one;
+  };
+  EXPECT_TRUE(is_of_one("#SBATCH --ntasks=1\n"));
+  EXPECT_TRUE(is_of_one("#SBATCH -n 1\n#SBATCH --nodes=1\n"));
+  EXPECT_TRUE(is_of_one("#SBATCH --gres=gpu:1\n"));
+  EXPECT_TRUE(is_of_one("#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=1\n"));
+  EXPECT_FALSE(is_of_one("#SBATCH --ntasks=4\n"));
+  EXPECT_FALSE(is_of_one("#SBATCH --nodes=2\n"));
+  EXPECT_FALSE(is_of_one("#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=8\n"));
+  EXPECT_FALSE(is_of_one("#SBATCH --ntasks=$TASKS\n"));
+  EXPECT_FALSE(is_of_one("#SBATCH --gpus=8\n#SBATCH --gpus-per-task=1\n"));
+  EXPECT_FALSE(is_of_one("#SBATCH --ntasks=1\n", "srun -n 4 python train.py\n"));
+  EXPECT_FALSE(is_of_one("", "srun python train.py\n"));
+}
+
 TEST(LaunchLinesTest, NodesAreThoseOfTheStep) {
   EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py\n"), 2);
   EXPECT_EQ(NodesOf("#!/bin/bash\n#SBATCH --nodes=2\nsrun -N 4 python train.py\n"), 4);

@@ -144,6 +144,7 @@ class Reader {
       return;
     }
     launch::LaunchFile read = launch_files::ReadLaunchFile({.tables = launches_.tables, .text = file, .id = id, .path = path, .kind = kind, .open = open, .trees = &trees_, .called = &called_, .names_program = names});
+    AddMentioned(read);
     line_reader_.Resolve(read);
     for (launch::Job& job : read.jobs) {
       // One that is not analysed is there all the same.
@@ -172,6 +173,13 @@ class Reader {
     }
     read.requested = parsed_.requested[id.index];
     launches_.files.push_back(std::move(read));
+  }
+
+  void AddMentioned(launch::LaunchFile& page) {
+    launch::LaunchFile mentions{.file = page.file, .path = page.path, .kind = page.kind, .jobs = std::move(page.mentioned)};
+    line_reader_.Resolve(mentions);
+    std::erase_if(mentions.jobs, [](const launch::Job& job) { return job.script_path.empty(); });
+    line_reader_.Add(mentions, lines_);
   }
 
   // `--hostfile hosts.txt`: beside the file that names it, or from the root.
@@ -484,8 +492,7 @@ class LaunchFilter {
     // Of a notebook only what it starts is asked: as code it has its own findings.
     const bool may_start = has_command && kind != FileKind::Notebook;
     const bool may_configure = (kind == FileKind::Json || kind == FileKind::Yaml) && text.size() <= kLargestConfiguration && configs_.Mentions(text);
-    const bool is_script = kind == FileKind::Shell || kind == FileKind::Make || kind == FileKind::Markdown || kind == FileKind::Notebook;
-    const bool starts_any = is_script && has_any && starts_.Mentions(asked);
+    const bool starts_any = kind != FileKind::Json && kind != FileKind::Toml && has_any && starts_.Mentions(asked);
     out.is_launch = may_start || may_configure;
     const bool is_read = out.is_launch || has_command || (starts_any && analysed.NamesProgram(asked));
     out.is_of_others = !is_read && starts_any && all.NamesProgram(asked);

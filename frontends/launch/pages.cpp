@@ -39,15 +39,68 @@ bool StartsWithCommand(std::string_view body) {
   return false;
 }
 
-// Fenced blocks.
+bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+bool IsIndented(std::string_view line) { return line.starts_with("    ") || line.starts_with('\t'); }
+bool IsFence(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
+  return line.starts_with("```") || line.starts_with("~~~");
+}
+
+// Where lines end that stand further in, as code does, from one of them on.
+size_t EndOfIndented(std::string_view text, size_t at) {
+  size_t last = at;
+  while (at < text.size()) {
+    const std::string_view line = text.substr(at, EndOfLine(text, at) - at);
+    const bool is_inside = IsIndented(line) && !IsFence(line);
+    if (!is_inside && !IsBlank(line)) break;
+    at = std::min(EndOfLine(text, at) + 1, text.size());
+    if (is_inside) last = at;
+  }
+  return last;
+}
+
+// `python train.py` within lines.
+void AddMentions(std::string_view text, size_t at, size_t end, size_t section, std::vector<PageBlock>& blocks) {
+  const std::string_view lines = text.substr(0, end);
+  for (size_t tick = lines.find('`', at); tick != std::string_view::npos; tick = lines.find('`', at)) {
+    const size_t body = std::min(lines.find_first_not_of('`', tick), end);
+    const std::string_view ticks = lines.substr(tick, body - tick);
+    const size_t close = lines.find(ticks, body);
+    if (close == std::string_view::npos) return;
+    if (StartsWithCommand(lines.substr(body, close - body))) blocks.push_back({.begin = body, .end = close, .section = section, .is_mention = true});
+    at = close + ticks.size();
+  }
+}
+
+// From a fence on; the place behind the one that closes it.
+size_t AddFenced(std::string_view text, size_t at, size_t section, std::vector<PageBlock>& blocks) {
+  const size_t end = EndOfLine(text, at);
+  std::string_view line = text.substr(at, end - at);
+  line.remove_prefix(line.find_first_not_of(" >"));
+  // It ends with as many ticks as it begins with, or more: a block of four may show one of three.
+  const std::string_view fence = line.substr(0, line.find_first_not_of(line[0]));
+  std::string_view language = line.substr(fence.size());
+  language = language.substr(0, language.find_first_of(" \r{"));
+  const size_t body = std::min(end + 1, text.size());
+  size_t close = body;
+  while (close < text.size()) {
+    const size_t first = text.find_first_not_of(" >", close);
+    if (first != std::string_view::npos && text.substr(first, fence.size()) == fence) break;
+    close = EndOfLine(text, close) + 1;
+  }
+  close = std::min(close, text.size());
+  if (IsShellLanguage(language) || StartsWithCommand(text.substr(body, close - body))) blocks.push_back({.begin = body, .end = close, .section = section});
+  return EndOfLine(text, close) + 1;
+}
+
 std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
   std::vector<PageBlock> blocks;
-  // Most pages of prose have none.
-  if (text.find("```") == std::string_view::npos && text.find("~~~") == std::string_view::npos) return blocks;
   size_t section = 0;
+  bool is_behind_blank = true;
   for (size_t at = 0; at < text.size();) {
     const size_t end = EndOfLine(text, at);
-    std::string_view line = text.substr(at, end - at);
+    const std::string_view whole = text.substr(at, end - at);
+    std::string_view line = whole;
     line.remove_prefix(std::min(line.find_first_not_of(" >"), line.size()));
     // What is in a comment no reader sees.
     if (line.starts_with("<!--")) {
@@ -56,25 +109,18 @@ std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
       at = EndOfLine(text, close) + 1;
       continue;
     }
-    if (!line.starts_with("```") && !line.starts_with("~~~")) {
-      if (line.starts_with('#')) section = at;
-      at = end + 1;
+    if (IsFence(whole)) {
+      at = AddFenced(text, at, section, blocks);
       continue;
     }
-    // It ends with as many ticks as it begins with, or more: a block of four may show one of three.
-    const std::string_view fence = line.substr(0, line.find_first_not_of(line[0]));
-    std::string_view language = line.substr(fence.size());
-    language = language.substr(0, language.find_first_of(" \r{"));
-    const size_t body = std::min(end + 1, text.size());
-    size_t close = body;
-    while (close < text.size()) {
-      const size_t first = text.find_first_not_of(" >", close);
-      if (first != std::string_view::npos && text.substr(first, fence.size()) == fence) break;
-      close = EndOfLine(text, close) + 1;
-    }
-    close = std::min(close, text.size());
-    if (IsShellLanguage(language) || StartsWithCommand(text.substr(body, close - body))) blocks.push_back({body, close, section});
-    at = EndOfLine(text, close) + 1;
+    // What stands further in behind an empty line is code, or goes on with an item of a list.
+    const size_t inner_end = is_behind_blank && IsIndented(whole) ? EndOfIndented(text, at) : at;
+    const size_t next = inner_end > at ? inner_end : std::min(end + 1, text.size());
+    if (line.starts_with('#')) section = at;
+    if (inner_end > at && StartsWithCommand(text.substr(at, inner_end - at))) blocks.push_back({.begin = at, .end = inner_end, .section = section});
+    else AddMentions(text, at, next, section, blocks);
+    is_behind_blank = IsBlank(whole);
+    at = next;
   }
   return blocks;
 }
@@ -115,7 +161,7 @@ std::vector<PageBlock> BlocksOfRestructured(std::string_view text) {
     if (indent == std::string_view::npos || !IsShellDirective(line.substr(indent))) continue;
     const size_t body = at;
     while (at < text.size() && IsInside(text.substr(at, EndOfLine(text, at) - at), indent)) at = std::min(EndOfLine(text, at) + 1, text.size());
-    blocks.push_back({body, at, section});
+    blocks.push_back({.begin = body, .end = at, .section = section});
   }
   return blocks;
 }
@@ -128,7 +174,10 @@ std::vector<PageBlock> ShellBlocksOf(std::string_view path, std::string_view pag
 
 std::string ShellOnPage(std::string_view path, std::string_view page) {
   std::string shell;
-  for (const PageBlock& block : ShellBlocksOf(path, page)) shell += page.substr(block.begin, block.end - block.begin);
+  for (const PageBlock& block : ShellBlocksOf(path, page)) {
+    shell += page.substr(block.begin, block.end - block.begin);
+    if (block.is_mention) shell += '\n';
+  }
   return shell;
 }
 

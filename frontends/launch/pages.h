@@ -1,5 +1,5 @@
 // Where on a page commands stand: fenced blocks of Markdown, and the directives for code of reStructuredText, whose language is that of a
-// shell or is not said; and blocks of Markdown whose first line runs a program, whatever their language is said to be.
+// shell or is not said; and what runs a program by its first line, of Markdown: blocks of any language, indented ones, code within a line.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@ struct PageBlock {
   size_t begin = 0;
   size_t end = 0;
   size_t section = 0;  // where the part of the page begins that it stands in
+  bool is_mention = false;  // `python train.py` within a line
 };
 
 std::vector<PageBlock> ShellBlocksOf(std::string_view path, std::string_view page);

@@ -20,7 +20,18 @@ TEST(PagesTest, TakesBlocksOfShellFromMarkdown) {
       "```\n"
       "````\n";
   EXPECT_EQ(ShellOnPage("README.md", page), "torchrun train.py\nsh run.sh\n```\n");
-  EXPECT_EQ(ShellOnPage("README.md", "Run `torchrun train.py`.\n"), "");
+}
+
+TEST(PagesTest, TakesCommandsWithinALine) {
+  EXPECT_EQ(ShellOnPage("README.md", "Run `torchrun train.py`, then ``python eval.py``.\n"), "torchrun train.py\npython eval.py\n");
+  EXPECT_EQ(ShellOnPage("README.md", "Needs `python`, `torch` and `python=3.10`; one ` alone.\n"), "");
+  EXPECT_TRUE(ShellBlocksOf("README.md", "`python train.py`").at(0).is_mention);
+}
+
+TEST(PagesTest, TakesIndentedCommands) {
+  EXPECT_EQ(ShellOnPage("README.md", "Run\n\n    python a.py\n\n\tpython b.py\n\nand see.\n"), "    python a.py\n\n\tpython b.py\n");
+  EXPECT_EQ(ShellOnPage("README.md", "Run\n\n    import a\n\n- an item\n    python a.py\n"), "");
+  EXPECT_EQ(ShellOnPage("README.md", "- an item\n\n    ```\n    python a.py\n    ```\n"), "    python a.py\n");
 }
 
 TEST(PagesTest, TakesCommandsThatAreSaidToBePython) {

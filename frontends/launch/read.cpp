@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -285,8 +286,15 @@ class FileReader {
   void ReadPage() {
     for (const PageBlock& block : ShellBlocksOf(in_.path, in_.text.text)) {
       section_ = block.section;
-      ReadBlock(block.begin, block.end);
+      if (block.is_mention) ReadMention(block.begin, block.end);
+      else ReadBlock(block.begin, block.end);
     }
+  }
+  void ReadMention(size_t begin, size_t end) {
+    LaunchFile page = std::exchange(file_, {.file = in_.id, .path = in_.path, .kind = in_.kind});
+    ReadBlock(begin, end);
+    std::ranges::move(file_.jobs, std::back_inserter(page.mentioned));
+    file_ = std::move(page);
   }
   void ReadBlock(size_t begin, size_t end) {
     const std::string_view block = std::string_view(in_.text.text).substr(begin, end - begin);
@@ -567,7 +575,7 @@ bool MentionsLauncher(std::string_view text) {
 }
 
 std::span<const std::string> StartWords() {
-  static const std::vector<std::string> words = {"python ", "python3 ", ".sh ", ".sh\n", ".sh\r", "sbatch "};
+  static const std::vector<std::string> words = {"python ", "python3 ", "python\",", "python3\",", ".sh ", ".sh\n", ".sh\r", "sbatch "};
   return words;
 }
 
