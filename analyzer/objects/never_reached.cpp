@@ -83,8 +83,11 @@ bool NeverReached::IsOfUnusedClass(FuncId function) const {
 bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
   if (HandsOutAll(program_, module)) return false;
   const bool is_in_folder = program_.infos[module].dotted.find('.') != std::string::npos;
+  const bool is_python = program_.modules[module].language == ir::Language::Python;
+  // `unittest.main()` finds what it runs by name.
+  if (is_python && IsTestFile(program_, module)) return false;
   if (has_main_[module.index]) return !is_in_folder || !others_.may_install(module);
-  if (program_.modules[module].language != ir::Language::Python || IsTestFile(program_, module)) return false;
+  if (!is_python) return false;
   return !neighbourhood_.ImportersOf(module).empty() && !others_.may_install(module);
 }
 

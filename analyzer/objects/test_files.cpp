@@ -1,7 +1,7 @@
 #include "analyzer/objects/test_files.h"
 
 #include <algorithm>
-#include <string>
+#include <cctype>
 
 #include "analyzer/ir/bindings.h"
 
@@ -38,18 +38,26 @@ bool ImportsRunner(const binding::Program& program, ir::ModuleId module_id) {
   });
 }
 
+// `tests`, `integration_tests`, `tests_gpu`, `testing`. A folder `test_images` or `train_test` holds something else.
+bool IsFolderOfTests(std::string_view folder) {
+  if (folder == "test" || folder == "testing") return true;
+  constexpr std::string_view kTests = "tests";
+  const auto is_letter = [&](size_t at) { return at < folder.size() && std::isalnum(static_cast<unsigned char>(folder[at])) != 0; };
+  const size_t at = folder.find(kTests);
+  return at != std::string_view::npos && (at == 0 || !is_letter(at - 1)) && !is_letter(at + kTests.size());
+}
+
 }  // namespace
 
-// What pytest and unittest look for by default, and the folder in which pytest's documentation puts tests and the scripts
+// What pytest and unittest look for by default, and the folders in which pytest's documentation puts tests and the scripts
 // that they start: https://docs.pytest.org/en/stable/explanation/goodpractices.html and
 // https://docs.python.org/3/library/unittest.html#test-discovery.
 bool IsPlaceOfTests(std::string_view path) {
-  for (const std::string_view folder : {"tests/", "test/"}) {
-    if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos) return true;
+  for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    if (IsFolderOfTests(path.substr(0, slash))) return true;
+    path.remove_prefix(slash + 1);
   }
-  const size_t slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py";
+  return path.starts_with("test_") || path.ends_with("_test.py") || path == "conftest.py";
 }
 
 bool IsTestFile(const binding::Program& program, ir::ModuleId module) {
