@@ -225,6 +225,19 @@ class Solver {
       }
     }
     if (const FuncId parent = program_.funcs[function].parent) AddEdge(parent.index, function);
+    if (IsServed(function)) AddEdge(Top(program_.funcs[function].module).index, function);
+  }
+
+  // `@app.route("/")`: what something unknown is made of in a file that serves, the file's own program calls.
+  bool IsServed(FuncId function) const {
+    const ir::ModuleId module_id = program_.funcs[function].module;
+    if (IsTop(function.index) || (own_[Top(module_id).index] & kOneByHabit) == 0) return false;
+    const ir::Module& module = program_.modules[module_id];
+    return std::ranges::any_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
+      if (module[decorator].kind != ir::ExprKind::Call) return false;
+      const ValueId maker = facts_.value(module_id, ir::CalleeOf(module[decorator]));
+      return !maker || facts_.values_store[maker].kind != ValueKind::Function;
+    });
   }
 
   void AddCall(FuncId function, const variation::CallFact& call) {

@@ -106,6 +106,18 @@ class Finder {
       if (is_environment) VisitVariable(function, ir::RightOf(module[read]));
     }
     for (uint32_t i = 0; i < module.stmts.size(); ++i) VisitStore(module_id, ir::StmtId{i});
+    for (uint32_t f = program_.first_func[module_id.index]; f < program_.first_func[module_id.index] + module.functions.size(); ++f) VisitOwner(FuncId{f});
+  }
+
+  // A method of a class whose base is of a service, which calls it: `class Predictor(cog.BasePredictor)`.
+  void VisitOwner(FuncId function) {
+    const binding::ClassId owner = program_.funcs[function].owner;
+    if (!owner) return;
+    for (const base::NameId base : program_.classes[owner].external_bases) {
+      for (const knowledge::LaunchSign& sign : knowledge_.LaunchSigns(base)) {
+        if (sign.run_by == RunBy::OneProcess && !sign.keyword) Add(function, kOneByHabit);
+      }
+    }
   }
 
   // By name of what is called, and by its arguments.
