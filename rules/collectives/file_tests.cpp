@@ -32,6 +32,8 @@ bool ChangesDisk(objects::FileAct act) {
   }
 }
 
+bool IsRemoval(objects::FileAct act) { return act == objects::FileAct::Remove || act == objects::FileAct::MoveFrom; }
+
 // Whether a test holds where a part of it does: not if it is negated on the way; none if there is no such part.
 template <typename IsPart>
 std::optional<bool> Agrees(const ir::Module& module, ir::ExprId test, const IsPart& is_part, int depth = 0) {
@@ -61,7 +63,7 @@ std::optional<Site> FileTests::Of(const traces::Difference& difference) const {
   if (difference.axes != kFiles || !difference.condition_expr) return std::nullopt;
   const std::vector<const KnownCall*> looks = LooksOf(difference);
   if (looks.empty()) return Site{difference.condition_function, difference.condition_expr};
-  if (AnyChanges(looks)) return std::nullopt;
+  if (AnyChanges(looks, difference.condition_function)) return std::nullopt;
   return Site{looks.front()->function, looks.front()->expr};
 }
 
@@ -69,15 +71,44 @@ std::optional<Site> FileTests::Of(const traces::Difference& difference) const {
 bool FileTests::AnswersChange(const traces::Difference& difference) const {
   std::vector<const KnownCall*> looks = LooksOf(difference);
   std::erase_if(looks, [&](const KnownCall* look) { return !Decides(*look, difference); });
-  return AnyChanges(looks);
+  return AnyChanges(looks, difference.condition_function);
 }
 
 bool FileTests::Decides(const KnownCall& look, const traces::Difference& difference) const {
   if (difference.kind != traces::DifferenceKind::DataBranch || !difference.condition_expr) return false;
   const ir::ModuleId module_id = context_.program.funcs[difference.condition_function].module;
-  const ValueId answer = context_.facts.value(context_.program.funcs[look.function].module, look.expr);
-  const auto is_answer = [&](ir::ExprId part) { return answer && context_.facts.value(module_id, part) == answer; };
-  return Agrees(context_.program.modules[module_id], difference.condition_expr, is_answer).has_value() || HoldsAnswer(ConditionOf(difference), answer);
+  return std::ranges::any_of(PlacesThatAsk(look), [&](const Asked& asked) {
+    const ValueId answer = AnswerAt(asked.site);
+    const auto is_answer = [&](ir::ExprId part) { return answer && context_.facts.value(module_id, part) == answer; };
+    return Agrees(context_.program.modules[module_id], difference.condition_expr, is_answer).has_value() || HoldsAnswer(ConditionOf(difference), answer);
+  });
+}
+
+ValueId FileTests::AnswerAt(const Site& site) const { return context_.facts.value(context_.program.funcs[site.function].module, site.expr); }
+
+// The look itself first, and then the calls of the function around it, and of those around these, that yield what it found.
+std::vector<FileTests::Asked> FileTests::PlacesThatAsk(const KnownCall& look) const {
+  constexpr size_t kMostPlaces = 16;
+  std::vector<Asked> places = {{{look.function, look.expr}, PathOf(look)}};
+  for (size_t i = 0; i < places.size() && places.size() < kMostPlaces; ++i) {
+    const Asked inner = places[i];
+    for (const Site& call : context_.index.CallersOf(inner.site.function)) {
+      const ValueId answer = AnswerAt(call);
+      const bool is_handed_on = answer && context_.facts.values_store.axes(answer).has(knowledge::Axis::Files);
+      const bool is_known = std::ranges::find(places, call, &Asked::site) != places.end();
+      if (is_handed_on && !is_known) places.push_back({call, Handed(inner.path, call)});
+    }
+  }
+  return places;
+}
+
+// What a call passes for a path that the function which it calls gets.
+ValueId FileTests::Handed(ValueId path, const Site& call) const {
+  const variation::CallFact* fact = context_.facts.call(call.function, call.expr);
+  if (!path || fact == nullptr || context_.facts.values_store[path].kind != variation::ValueKind::Param) return path;
+  const variation::Value& param = context_.facts.values_store[path];
+  const auto args = context_.facts.args(*fact);
+  return param.function() == fact->function && param.param_index() < args.size() ? args[param.param_index()] : ValueId::None();
 }
 
 // The answer of a helper, which asks for more: `path is not None and os.path.exists(path)`.
@@ -91,8 +122,8 @@ bool FileTests::HoldsAnswer(ValueId test, ValueId answer, int depth) const {
   return is_test && std::ranges::any_of(context_.facts.values_store.Kids(test), [&](ValueId kid) { return HoldsAnswer(kid, answer, depth + 1); });
 }
 
-bool FileTests::AnyChanges(const std::vector<const KnownCall*>& looks) const {
-  return std::ranges::any_of(looks, [&](const KnownCall* look) { return IsMadeMeanwhile(*look) || IsSignal(*look); });
+bool FileTests::AnyChanges(const std::vector<const KnownCall*>& looks, FuncId tested_in) const {
+  return std::ranges::any_of(looks, [&](const KnownCall* look) { return IsChangedMeanwhile(*look, tested_in) || IsSignal(*look); });
 }
 
 ValueId FileTests::ConditionOf(const traces::Difference& difference) const {
@@ -199,9 +230,12 @@ bool FileTests::LeadsToLook(ir::ModuleId module, ir::ExprId call) const {
   return made && std::ranges::any_of(context_.program.classes[made].methods, [&](const auto& method) { return Looks(method.second); });
 }
 
-bool FileTests::Looks(FuncId function) const {
+bool FileTests::Looks(FuncId function, int depth) const {
+  constexpr int kDeepest = 4;
   return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& each) {
-    return each.second.kind == variation::CallKind::Known && context_.knowledge[each.second.entry].Has(knowledge::Role::LooksAtDisk);
+    const variation::CallFact& call = each.second;
+    if (call.kind == variation::CallKind::Known) return context_.knowledge[call.entry].Has(knowledge::Role::LooksAtDisk);
+    return call.kind == variation::CallKind::Function && call.function && depth < kDeepest && Looks(call.function, depth + 1);
   });
 }
 
@@ -227,42 +261,45 @@ bool FileTests::LeadsToWrite(const Site& call) const {
 bool FileTests::Makes(const objects::FileUse& use, ValueId path) const { return ChangesDisk(use.act) && Concerns(use, path); }
 
 // A folder of that name is made here: `if os.path.isfile(folder): return` refuses a wrong argument, and stays as it is.
-bool FileTests::IsKeptByFolder(const KnownCall& look, ValueId path) const {
+bool FileTests::IsKeptByFolder(const KnownCall& look, const Asked& asked) const {
   return look.entry->Has(knowledge::Role::AsksForFile) && std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
-    return use.act == objects::FileAct::MakeFolder && use.site().function == look.function && Concerns(use, path);
+    return use.act == objects::FileAct::MakeFolder && use.site().function == asked.site.function && Concerns(use, asked.path);
   });
 }
 
 bool FileTests::Concerns(const objects::FileUse& use, ValueId path) const {
   const objects::PathReader& reader = context_.file_uses.paths();
   const std::vector<objects::FilePath> looked_at = reader.PathsOf(path, nullptr);
-  return std::ranges::any_of(reader.PathsOf(use.value, nullptr), [&](const objects::FilePath& made) {
+  const auto is_looked_at = [&](const objects::FilePath& made) {
     return std::ranges::find(looked_at, made.Spelled(), &objects::FilePath::Spelled) != looked_at.end();
-  });
+  };
+  // Of a helper, what this way passes.
+  return use.way.size() > 1 ? is_looked_at(use.path) : std::ranges::any_of(reader.PathsOf(use.value, nullptr), is_looked_at);
 }
 
-bool FileTests::IsWhereMissing(const Site& use, const KnownCall& look) const {
+// Whether a place is reached only where the answer was that the file is there, or that it is not.
+bool FileTests::IsWhere(bool is_there, const Site& use, const Site& asked) const {
   const ir::ModuleId module_id = context_.program.funcs[use.function].module;
   const ir::Module& module = context_.program.modules[module_id];
-  const ValueId answer = context_.facts.value(module_id, look.expr);
+  const ValueId answer = context_.facts.value(module_id, asked.expr);
   // The call itself, or a variable that holds its answer.
   const auto is_answer = [&](ir::ExprId part) {
-    return part == look.expr || (answer && context_.facts.value(module_id, part) == answer);
+    return part == asked.expr || (answer && context_.facts.value(module_id, part) == answer);
   };
   return std::ranges::any_of(context_.guards.Of(use), [&](const objects::Guard& guard) {
     const std::optional<bool> agrees = Agrees(module, guard.test, is_answer);
-    return agrees && *agrees != guard.holds;
+    return agrees && (*agrees == guard.holds) == is_there;
   });
 }
 
 // The ranks meet after the look and before the file is made: all of them have looked by then. In a loop the next look
 // may come late, unless it is for another file.
-bool FileTests::IsAfterMeeting(const Site& use, const KnownCall& look) const {
-  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+bool FileTests::IsAfterMeeting(const Site& use, const Asked& asked) const {
+  const ir::ModuleId module_id = context_.program.funcs[asked.site.function].module;
   const ir::Module& module = context_.program.modules[module_id];
-  const std::vector<ir::StmtId> loops = context_.index.LoopsAround({look.function, look.expr});
-  if (!std::ranges::all_of(loops, [&](ir::StmtId loop) { return IsOfRound(look, loop); })) return false;
-  return MeetBetween({look.function, look.expr}, module[use.expr].begin);
+  const std::vector<ir::StmtId> loops = context_.index.LoopsAround(asked.site);
+  if (!std::ranges::all_of(loops, [&](ir::StmtId loop) { return IsOfRound(asked, loop); })) return false;
+  return MeetBetween(asked.site, module[use.expr].begin);
 }
 
 // Whether a statement that follows a place, in its block or one around it, and ends before a position, communicates.
@@ -280,50 +317,62 @@ bool FileTests::MeetBetween(const Site& site, uint32_t position) const {
 }
 
 // Each round of the loop looks for a file of its own: the path is made of what the loop is at.
-bool FileTests::IsOfRound(const KnownCall& look, ir::StmtId loop) const {
-  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+bool FileTests::IsOfRound(const Asked& asked, ir::StmtId loop) const {
+  const ir::ModuleId module_id = context_.program.funcs[asked.site.function].module;
   const ir::Stmt& stmt = context_.program.modules[module_id][loop];
-  const ValueId path = PathOf(look);
-  if (stmt.kind != ir::StmtKind::For || !path) return false;
+  if (stmt.kind != ir::StmtKind::For || !asked.path) return false;
   const ValueId item = context_.facts.value(module_id, ir::ValueOf(stmt));
-  return item && context_.values.AnyPart(path, [&](ValueId part) { return part == item; });
+  return item && context_.values.AnyPart(asked.path, [&](ValueId part) { return part == item; });
 }
 
-bool FileTests::IsMadeMeanwhile(const KnownCall& look) const {
-  const ValueId path = PathOf(look);
-  if (!path || IsKeptByFolder(look, path)) return false;
-  const auto is_open = [&](const Site& use) { return IsWhereMissing(use, look) && !IsAfterMeeting(use, look); };
-  const bool is_handed_on = std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
-    const Site site{look.function, call.first};
-    return MayMake(call.second, path) && (call.second.kind == variation::CallKind::Known || LeadsToWrite(site)) && is_open(site);
+// Where it is looked for, or in the function that tests the answer.
+bool FileTests::IsChangedMeanwhile(const KnownCall& look, FuncId tested_in) const {
+  return std::ranges::any_of(PlacesThatAsk(look), [&](const Asked& asked) {
+    const bool is_here = asked.site.function == look.function || asked.site.function == tested_in;
+    return is_here && asked.path && !IsKeptByFolder(look, asked) && (IsMadeMeanwhile(asked) || IsRemovedMeanwhile(asked));
+  });
+}
+
+bool FileTests::IsMadeMeanwhile(const Asked& asked) const {
+  const FuncId function = asked.site.function;
+  const auto is_open = [&](const Site& use) { return IsWhere(false, use, asked.site) && !IsAfterMeeting(use, asked); };
+  const bool is_handed_on = std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& call) {
+    const Site site{function, call.first};
+    return MayMake(call.second, asked.path) && (call.second.kind == variation::CallKind::Known || LeadsToWrite(site)) && is_open(site);
   });
   return is_handed_on || std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
-    if (use.site().function != look.function) return false;
-    return (Makes(use, path) && is_open(use.site())) || (Concerns(use, path) && IsOnSomeRanksBefore(use, look));
-  }) || IsFetchedByOne(look, path);
+    return use.site().function == function && Makes(use, asked.path) && is_open(use.site());
+  }) || IsFetchedByOne(asked);
+}
+
+// `if os.path.exists(path): os.remove(path)`: whoever looks next finds it gone. Or one rank makes or removes it before.
+bool FileTests::IsRemovedMeanwhile(const Asked& asked) const {
+  return std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& use) {
+    const auto here = std::ranges::find(use.way, asked.site.function, &Site::function);
+    if (here == use.way.end() || !Concerns(use, asked.path)) return false;
+    return (IsRemoval(use.act) && IsWhere(true, *here, asked.site) && !IsAfterMeeting(*here, asked)) || IsOnSomeRanksBefore(use.act, *here, asked.site);
+  });
 }
 
 // `if rank == 0: os.remove(path)`, and the ranks do not meet before they look.
-bool FileTests::IsOnSomeRanksBefore(const objects::FileUse& use, const KnownCall& look) const {
-  const Site& site = use.site();
-  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
-  const ir::Module& module = context_.program.modules[module_id];
-  const bool changes = ChangesDisk(use.act) || use.act == objects::FileAct::Remove || use.act == objects::FileAct::MoveFrom;
-  const bool is_before = module[site.expr].end <= module[look.expr].begin;
-  return changes && is_before && IsOnSomeRanks(site) && !MeetBetween(site, module[look.expr].begin);
+bool FileTests::IsOnSomeRanksBefore(objects::FileAct act, const Site& site, const Site& asked) const {
+  const ir::Module& module = context_.program.module_of(asked.function);
+  const bool is_before = module[site.expr].end <= module[asked.expr].begin;
+  return (ChangesDisk(act) || IsRemoval(act)) && is_before && IsOnSomeRanks(site) && !MeetBetween(site, module[asked.expr].begin);
 }
 
 // Where it is missing, one rank alone hands a part of the path to something of a library: to fetch the file, most likely.
-bool FileTests::IsFetchedByOne(const KnownCall& look, ValueId path) const {
+bool FileTests::IsFetchedByOne(const Asked& asked) const {
   const auto is_part = [&](ValueId arg) {
-    return arg && !variation::IsConstant(context_.facts.values_store[arg]) && context_.values.AnyPart(path, [&](ValueId part) { return part == arg; });
+    return arg && !variation::IsConstant(context_.facts.values_store[arg]) && context_.values.AnyPart(asked.path, [&](ValueId part) { return part == arg; });
   };
-  return std::ranges::any_of(context_.facts.functions[look.function].calls, [&](const auto& call) {
-    const Site site{look.function, call.first};
+  const FuncId function = asked.site.function;
+  return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& call) {
+    const Site site{function, call.first};
     const bool is_of_library = call.second.kind == variation::CallKind::External || call.second.kind == variation::CallKind::Unresolved;
-    if (!is_of_library || !IsWhereMissing(site, look) || IsAfterMeeting(site, look) || !IsOnSomeRanks(site)) return false;
-    const ir::Module& module = context_.program.module_of(look.function);
-    const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+    if (!is_of_library || !IsWhere(false, site, asked.site) || IsAfterMeeting(site, asked) || !IsOnSomeRanks(site)) return false;
+    const ir::Module& module = context_.program.module_of(function);
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
     bool has_part = false;
     for (uint32_t i = 0; i < ir::ArgCount(module, module[call.first]); ++i) {
       has_part = has_part || is_part(context_.facts.value(module_id, ir::ArgAt(module, module[call.first], i).value));
