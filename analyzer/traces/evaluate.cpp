@@ -802,7 +802,7 @@ void Evaluator::UnknownParts(ValueId id, std::vector<ValueId>* parts, int depth)
       const ValueId right = values_.OperandsOf(id).right;
       const bool with_thing = variation::IsConstant(values_[right]) && values_[right].kind != ValueKind::Int;
       // Without a coordinate inside, the comparison as a whole is the unknown.
-      if (ordered || with_thing || value.axes.empty()) {
+      if (ordered || with_thing || Without(value.axes, knowledge::kSoftAxes).empty()) {
         bool undecided = false;
         for (uint32_t rank = 0; rank < world_.size(); ++rank) {
           undecided = undecided || Evaluate(id, rank).kind == OutcomeKind::Unknown;

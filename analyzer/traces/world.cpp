@@ -109,8 +109,9 @@ void MentionCollector::Visit(ValueId id, int depth) {
       mentions_->divisor = std::max(mentions_->divisor, DivisorOfRanks(values_, id));
       break;
     case variation::ValueKind::Compare:
-      if (!value.axes.empty()) VisitCompare(id, value);
-      else VisitSize(value, values_.Kids(id));
+      // Of numbers of ranks, that is, and not of seconds or of what a rank reads.
+      if (!Without(value.axes, knowledge::kSoftAxes).empty()) VisitCompare(id, value);
+      else if (value.axes.empty()) VisitSize(value, values_.Kids(id));
       break;
     case variation::ValueKind::Group:
       if (value.group_kind() == variation::GroupKind::AxisGroup) {
