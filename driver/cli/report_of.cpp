@@ -95,8 +95,8 @@ std::string LargeText(const pipeline::Output& out) {
 std::vector<std::string> NotesOf(const pipeline::Options& options, const pipeline::Output& out, const pipeline::PathMap& paths, bool verbose) {
   std::vector<std::string> notes = LeftOutNotes({out.left_out, out.knows_tracked}, paths, verbose);
   if (out.unread_importers > 0) {
-    notes.push_back(fmt::format("Not read: {} that import what was checked, directly or through others. A run over the whole project may find something else.",
-                                Counted(out.unread_importers, "file")));
+    notes.push_back(fmt::format("Not read: {} that import{} what was read here. A run over the whole project may find something else.",
+                                Counted(out.unread_importers, "file"), out.unread_importers == 1 ? "s" : ""));
   }
   if (!options.not_used.empty()) {
     notes.push_back(fmt::format("Not used: {}. All files of a run share these settings; run allranks in that folder to use its own.", FirstOf(options.not_used)));

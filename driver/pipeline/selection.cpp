@@ -51,6 +51,7 @@ class Selector {
     AddScripts(requested, reaches, seeds);
     SelectReachable(seeds, reaches);
     ReadSelected();
+    CountUnreadBeside();
     Count(requested);
     return std::move(out_);
   }
@@ -248,13 +249,37 @@ class Selector {
     std::ranges::copy_if(seeds, std::back_inserter(named), [&](uint32_t index) { return in_.project.named[index] && !IsCpp(index); });
     if (named.empty() || in_.project.all.size() > kMostOnDemand) return;
     Scan(UnreadPython());
-    const std::vector<uint32_t> importers = ImportersOf(named);
+    std::vector<uint32_t> importers = ImportersOf(named);
     if (importers.size() > kMostImporters) {
       out_.unread_importers = importers.size();
       return;
     }
+    AddStarters(named, importers);
     for (const uint32_t index : Seeds(importers)) {
       if (std::ranges::find(seeds, index) == seeds.end()) seeds.push_back(index);
+    }
+  }
+
+  // Those that may start one of these as a program of its own: they mention something, start processes, and have its name.
+  void AddStarters(const std::vector<uint32_t>& named, std::vector<uint32_t>& starters) const {
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      if (!out_.files[i].mentions || out_.files[i].is_cpp || out_.requested[i] || std::ranges::count(starters, i) > 0) continue;
+      const base::Result<std::string> text = out_.files[i].text.empty() ? ReadBytes(i) : base::Result<std::string>(out_.files[i].text);
+      if (!text || !launch_files::StartsProcesses(*text)) continue;
+      const bool has_name = std::ranges::any_of(named, [&](uint32_t file) { return text->find(NameOf(in_.project.all[file])) != std::string::npos; });
+      if (has_name) starters.push_back(i);
+    }
+  }
+
+  // Of a run over some files: what is not read, and imports what is.
+  void CountUnreadBeside() {
+    const bool is_of_some = std::ranges::any_of(Requested(), [&](uint32_t index) { return in_.project.named[index] && !IsCpp(index); });
+    if (!is_of_some || out_.unread_importers > 0) return;
+    std::vector<bool> is_read(out_.files.size());
+    for (const uint32_t index : out_.parse) is_read[index] = true;
+    for (uint32_t i = 0; i < out_.files.size(); ++i) {
+      if (is_read[i] || out_.requested[i] || out_.files[i].is_cpp) continue;
+      if (std::ranges::any_of(out_.files[i].imports, [&](uint32_t target) { return is_read[target]; })) ++out_.unread_importers;
     }
   }
 
@@ -398,19 +423,31 @@ class Selector {
   // classes, helpers. Models are left out, as they are large and decide nothing, but for those that may be wrapped, with all that
   // they are made of; so are sources of C++ that do not matter by what they call.
   void AddImported(std::vector<bool>& chosen) const {
-    const std::vector<bool> before = chosen;
-    std::vector<uint32_t> models;
-    for (uint32_t i = 0; i < before.size(); ++i) {
-      if (!before[i] || !out_.files[i].mentions) continue;
-      for (const uint32_t target : ImportedBy(i)) {
-        const ScannedFile& file = out_.files[target];
-        const bool is_wanted = file.is_cpp ? file.is_header : !file.has_models || out_.files[i].wraps;
-        if (!is_wanted || file.state != ReadState::Read) continue;
-        chosen[target] = true;
-        if (file.has_models && out_.files[i].wraps) models.push_back(target);
-      }
+    // `is_late` of a helper may ask another helper for the time.
+    constexpr int kDeepestHelper = 2;
+    std::vector<uint32_t> models, level;
+    for (uint32_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i] && out_.files[i].mentions) level.push_back(i);
+    }
+    for (int depth = 0; depth < kDeepestHelper; ++depth) {
+      std::vector<uint32_t> helpers;
+      for (const uint32_t importer : level) AddHelpersOf(importer, chosen, helpers, models);
+      std::erase_if(helpers, [&](uint32_t helper) { return out_.files[helper].is_cpp || out_.files[helper].has_models; });
+      level = std::move(helpers);
     }
     AddPartsOf(std::move(models), chosen);
+  }
+
+  void AddHelpersOf(uint32_t importer, std::vector<bool>& chosen, std::vector<uint32_t>& helpers, std::vector<uint32_t>& models) const {
+    const bool wraps = out_.files[importer].wraps;
+    for (const uint32_t target : ImportedBy(importer)) {
+      const ScannedFile& file = out_.files[target];
+      const bool is_wanted = file.is_cpp ? file.is_header : !file.has_models || wraps;
+      if (!is_wanted || file.state != ReadState::Read) continue;
+      if (!chosen[target]) helpers.push_back(target);
+      chosen[target] = true;
+      if (file.has_models && wraps) models.push_back(target);
+    }
   }
 
   // What a file imports, and what packages among that hand on (`from .rows import Rows` in their `__init__.py`).

@@ -93,9 +93,10 @@ TEST(SelectionTest, WhatDecidesMayStandInAFileThatMentionsNothing) {
   const std::map<std::string, std::string> files = {
       {"main.py", std::string(kMentions) + "import settings\nimport net\n"},
       {"settings.py", "import deeper\nstop = False\n"},
-      {"deeper.py", "x = 1\n"},
+      {"deeper.py", "import deepest\nx = 1\n"},
+      {"deepest.py", "x = 1\n"},
       {"net.py", "import torch.nn as nn\nclass Net(nn.Module): pass\n"}};
-  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "settings.py"));
+  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("deeper.py", "main.py", "settings.py"));
 }
 
 TEST(SelectionTest, WhatAPackageHandsOn) {
@@ -105,8 +106,9 @@ TEST(SelectionTest, WhatAPackageHandsOn) {
       {"rows/net.py", "import torch.nn as nn\nclass Net(nn.Module): pass\n"},
       {"rows/parts/__init__.py", "from .read import Rows\nfrom .. import parts\n"},
       {"rows/parts/read.py", "import deeper\nclass Rows: pass\n"},
-      {"deeper.py", "x = 1\n"}};
-  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("main.py", "rows/__init__.py", "rows/parts/__init__.py", "rows/parts/read.py"));
+      {"deeper.py", "import deepest\nx = 1\n"},
+      {"deepest.py", "x = 1\n"}};
+  EXPECT_THAT(Choose(files, {"main.py"}).parse, ElementsAre("deeper.py", "main.py", "rows/__init__.py", "rows/parts/__init__.py", "rows/parts/read.py"));
 }
 
 TEST(SelectionTest, ACircleOfImportsEnds) {

@@ -389,11 +389,13 @@ class CallReader {
 
 }  // namespace
 
-bool StartsCommands(std::string_view text) {
+bool StartsProcesses(std::string_view text) {
   constexpr std::array<std::string_view, 6> kWords = {"subprocess", "os.system", "os.popen", "execv", "execl", "os.spawn"};
-  const bool may_start = std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
-  if (!may_start) return false;
-  return std::ranges::any_of(CommandWords(), [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+bool StartsCommands(std::string_view text) {
+  return StartsProcesses(text) && std::ranges::any_of(CommandWords(), [&](const std::string& word) { return text.find(word) != std::string_view::npos; });
 }
 
 LaunchFile ReadPythonCalls(const PythonInput& input) { return CallReader(input).Run(); }

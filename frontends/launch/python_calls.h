@@ -13,7 +13,8 @@
 
 namespace allranks::launch_files {
 
-// Whether a text may hold such a command.
+// Whether a text may start a process, and whether it may hold such a command.
+bool StartsProcesses(std::string_view text);
 bool StartsCommands(std::string_view text);
 
 struct PythonInput {

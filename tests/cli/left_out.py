@@ -27,6 +27,27 @@ from lib import work
 dist.init_process_group("gloo", rank=0, world_size=1, init_method="tcp://localhost:1")
 work(torch.ones(1), 3)
 """
+LOADS = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+model = torch.nn.Linear(2, 2).to("cuda:0")
+model.load_state_dict(torch.load("model.pt"))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+model(torch.zeros(2)).sum().backward()
+optimizer.step()
+torch.save(model.state_dict(), "model.pt")
+"""
+STARTS_WITH_OWN_DEVICES = """\
+import os
+import subprocess
+import sys
+
+for i in range(8):
+    env = dict(os.environ, RANK=str(i), WORLD_SIZE="8", CUDA_VISIBLE_DEVICES=str(i))
+    subprocess.Popen([sys.executable, "train.py"], env=env)
+"""
 
 
 class LeftOut(CliTest):
@@ -138,13 +159,29 @@ class LeftOut(CliTest):
         (self.root / "one.py").unlink()
         self.assertEqual(self.findings("lib.py", "--preview"), [("lib.py", "AR105")])
 
+    def test_a_file_alone_and_what_starts_it(self):
+        self.write("train.py", LOADS)
+        self.write("start.py", STARTS_WITH_OWN_DEVICES)
+        self.write("pyproject.toml", "")
+        self.assertEqual(self.findings("train.py", "--select", "AR803"), self.findings("--select", "AR803"))
+        (self.root / "start.py").unlink()
+        self.assertEqual(self.findings("train.py", "--select", "AR803"), [("train.py", "AR803")])
+
+    def test_others_that_import_the_same(self):
+        self.write("lib.py", LIBRARY)
+        self.write("one.py", ONE_PROCESS)
+        self.write("two.py", ONE_PROCESS)
+        self.write("pyproject.toml", "")
+        self.assertIn("Not read: 1 file that imports what was read here", self.run_allranks("check", "one.py").out)
+        self.assertNotIn("Not read", self.run_allranks("check").out)
+
     def test_too_many_importers(self):
         self.write("lib.py", LIBRARY)
         self.write("pyproject.toml", "")
         for i in range(201):
             self.write(f"users/u{i}.py", "from lib import work\n")
-        self.assertIn("Not read: 201 files that import what was checked", self.run_allranks("check", "lib.py").out)
-        self.assertNotIn("that import what was checked", self.run_allranks("check").out)
+        self.assertIn("Not read: 201 files that import what was read here", self.run_allranks("check", "lib.py").out)
+        self.assertNotIn("that import what was read here", self.run_allranks("check").out)
 
 
 class Hidden(CliTest):
