@@ -195,25 +195,43 @@ Numbered NumberedIn(const Context& context, const traces::Difference& difference
 
 // What a reader has to change to be rid of a difference: the condition and the exit that it takes, or, where ranks agree on
 // whether to come but not on what they do, the operation. Where ranks have branches of their own (`if rank == 0:`, `elif rank == 1:`)
-// that do the same, it is these.
+// that do the same, it is these; and where a variable is the whole test, that variable, wherever the function tests it.
 struct Cause {
   DifferenceKind kind{};
   traces::Detail detail{};
   source::Span culprit, condition, exit;
   uint32_t function = 0;
   uint32_t rank = 0;
+  bool is_implied = false;
   knowledge::EntryId entry;
   traces::OpGroup group;
+  base::NameId decider;
   auto operator<=>(const Cause&) const = default;
 };
 
-Cause CauseOf(const traces::Difference& difference, const Numbered& numbered) {
+// The variable or field that is the whole test, `main` of `if main:`, and what a loop goes over: where it is asked again, the ranks part by the
+// same; none of anything else.
+base::NameId DeciderOf(const Context& context, const traces::Difference& difference) {
+  const bool is_of_kind = difference.kind == DifferenceKind::Guard || difference.kind == DifferenceKind::TripCount;
+  if (!is_of_kind || difference.exit.span.file || !difference.condition_function || !difference.condition_expr) return {};
+  const ir::Expr& test = context.program.module_of(difference.condition_function)[difference.condition_expr];
+  if (test.kind == ir::ExprKind::Name) return ir::NameOf(test);
+  return test.kind == ir::ExprKind::Attribute ? ir::AttrOf(test) : base::NameId::None();
+}
+
+Cause CauseOf(const Context& context, const traces::Difference& difference, const Numbered& numbered) {
+  if (const base::NameId decider = DeciderOf(context, difference)) {
+    const variation::ValueId value = context.facts.value(context.program.funcs[difference.condition_function].module, difference.condition_expr);
+    const bool is_implied = IsImplied(OperationAt(context, difference.culprit).op_class);
+    return {.kind = difference.kind, .detail = difference.detail, .culprit = {}, .condition = {}, .exit = {}, .function = difference.condition_function.index,
+            .rank = value.index, .is_implied = is_implied, .entry = {}, .group = {}, .decider = decider};
+  }
   if (!numbered.rank) {
     return {.kind = difference.kind, .detail = difference.detail, .culprit = difference.culprit.span, .condition = difference.condition,
-            .exit = difference.exit.span, .entry = {}, .group = {}};
+            .exit = difference.exit.span, .entry = {}, .group = {}, .decider = {}};
   }
   return {.kind = difference.kind, .culprit = {}, .condition = {}, .exit = {}, .function = difference.function.index,
-          .rank = numbered.rank.index, .entry = difference.culprit.entry, .group = difference.culprit.group};
+          .rank = numbered.rank.index, .entry = difference.culprit.entry, .group = difference.culprit.group, .decider = {}};
 }
 
 // The surest difference of a cause stays, among equals the first; the others are its repeats.
@@ -227,9 +245,10 @@ void JoinRepeats(const Context& context, ReportedDifferences& reported) {
   std::map<Cause, size_t> known;
   for (const traces::Difference& difference : reported.each) {
     const Numbered numbered = NumberedIn(context, difference);
-    const auto [at, is_new] = known.emplace(CauseOf(difference, numbered), causes.size());
+    const Cause cause = CauseOf(context, difference, numbered);
+    const auto [at, is_new] = known.emplace(cause, causes.size());
     // The next branch of a rank that has had one stands for itself.
-    const bool is_next = !is_new && numbered.rank && causes[at->second].numbers.contains(numbered.number);
+    const bool is_next = !is_new && numbered.rank && !cause.decider && causes[at->second].numbers.contains(numbered.number);
     if (is_next) at->second = causes.size();
     if (is_new || is_next) causes.emplace_back();
     causes[at->second].differences.push_back(&difference);
@@ -237,12 +256,15 @@ void JoinRepeats(const Context& context, ReportedDifferences& reported) {
   }
   reported.each.clear();
   for (Joined& joined : causes) {
-    std::vector<const traces::Difference*>& cause = joined.differences;
-    const auto confidence = [](const traces::Difference* each) { return findings::ConfidenceOf(each->assumptions); };
-    const auto surest = std::ranges::max_element(cause, {}, confidence);
-    std::rotate(cause.begin(), surest, surest + 1);
-    reported.each.push_back(*cause.front());
-    if (cause.size() > 1) reported.repeats.emplace(cause.front(), std::vector(cause.begin() + 1, cause.end()));
+    std::vector<const traces::Difference*>& repeats = joined.differences;
+    const auto is_before = [](const traces::Difference* a, const traces::Difference* b) {
+      const auto of_a = findings::ConfidenceOf(a->assumptions), of_b = findings::ConfidenceOf(b->assumptions);
+      return of_a != of_b ? of_a > of_b : a->place.file == b->place.file && a->place.begin < b->place.begin;
+    };
+    const auto surest = std::ranges::min_element(repeats, is_before);
+    std::rotate(repeats.begin(), surest, surest + 1);
+    reported.each.push_back(*repeats.front());
+    if (repeats.size() > 1) reported.repeats.emplace(repeats.front(), std::vector(repeats.begin() + 1, repeats.end()));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "rules/ddp/reentrant_checkpoints.h"
 #include "rules/ddp/wrapped_models.h"
 #include "rules/wrapping.h"
 #include "rules/finding_parts.h"
@@ -29,6 +30,7 @@ bool UsesAll(const objects::ModuleUses& uses, binding::ClassId class_id, std::ve
 
 void CheckNeedlessFindUnusedParameters(const Context& context, FindingSink& sink) {
   const objects::ModuleUses uses(context.program, context.knowledge, context.facts, context.index, context.guards);
+  const ReentrantCheckpoints checkpoints(context);
   for (const WrappedModel& model : WrappedModels(context)) {
     const ir::ExprId flag = context.index.ArgExpr(model.call, kFindUnused);
     if (!flag || !context.values.IsTrue(context.index.Arg(model.call, kFindUnused))) continue;
@@ -38,6 +40,8 @@ void CheckNeedlessFindUnusedParameters(const Context& context, FindingSink& sink
     if (IsEvaluatedOnly(context, {model.call.function, model.call.expr})) continue;
     std::vector<binding::ClassId> seen;
     if (!UsesAll(uses, model.class_id, seen)) continue;
+    // With these it is worse than a loss of time (AR507).
+    if (checkpoints.In(model.call)) continue;
     const ir::ModuleId module = context.program.funcs[model.call.function].module;
     const ir::Class& definition = context.program.ir_class(model.class_id);
     const std::string name(context.program.text(definition.name));
@@ -122,6 +126,7 @@ model = DDP(Net())
   constructor was given.
 * A constructor makes a module of which nothing is known, also where it goes into a list or an
   `nn.Sequential`.
+* A part is computed in reentrant checkpoints, with which DDP raises: that is AR507.
 * The flag is a variable, or `static_graph` is set: then DDP does not search the graph in each step.
 * The program puts the model into evaluation mode and computes no gradients.
 
