@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/source/one_line.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
@@ -75,14 +76,7 @@ source::Span HeadOf(const Context& context, ir::ModuleId module_id, ir::StmtId s
 
 std::string Quoted(const Context& context, const objects::Site& site) {
   constexpr size_t kLongest = 60;
-  std::string out;
-  for (const char c : TextOf(context, SpanOf(context, site))) {
-    const bool is_blank = c == '\n' || c == '\r' || c == ' ' || c == '\t';
-    if (!is_blank) out += c;
-    else if (!out.empty() && out.back() != ' ') out += ' ';
-    if (out.size() > kLongest) return out.substr(0, kLongest) + "...";
-  }
-  return out;
+  return source::OnOneLine(TextOf(context, SpanOf(context, site)), kLongest);
 }
 
 FuncId FunctionAround(const Context& context, ir::ModuleId module, ir::ExprId expr) {

@@ -18,7 +18,7 @@ std::string TextOf(Axis axis) {
     case Axis::Data:
       return "depends on each rank's own data";
     case Axis::Environment:
-      return "depends on each rank's own machine";
+      return "depends on each rank's own machine or process";
     case Axis::Files:
       return "depends on the files that each rank finds";
     case Axis::Clock:

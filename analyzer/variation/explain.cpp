@@ -46,6 +46,9 @@ class Explainer {
       case ir::ExprKind::Bool:
       case ir::ExprKind::Tuple:
       case ir::ExprKind::List:
+      case ir::ExprKind::Set:
+      case ir::ExprKind::Slice:
+      case ir::ExprKind::FString:
         for (const ir::ExprId item : ir::Items(module, expr)) parts.push_back(item);
         break;
       case ir::ExprKind::Compare:
@@ -59,6 +62,9 @@ class Explainer {
         break;
       case ir::ExprKind::Subscript:
         parts = {ir::ObjectOf(expr), ir::IndexOf(expr)};
+        break;
+      case ir::ExprKind::Dict:
+        for (uint32_t i = 0; i < ir::DictCount(expr); ++i) parts.push_back(ir::DictItemAt(module, expr, i).value);
         break;
       case ir::ExprKind::Call: {
         const ir::Expr& callee = module[ir::CalleeOf(expr)];
@@ -349,7 +355,20 @@ class Explainer {
   }
 
   void AddStep(FuncId function, ir::ExprId id, Axes axes) {
-    if (!axes.empty()) Add(function, id, "this " + VariesText(axes), false);
+    if (axes.empty()) return;
+    const std::string variable = VariableOf(function, id);
+    if (variable.empty()) Add(function, id, "this " + VariesText(axes), false);
+    else Add(function, id, fmt::format("the launcher sets `{}`, which {}", variable, VariesText(axes)));
+  }
+
+  // `RANK` of `os.environ["RANK"]`; empty: it is none that tells ranks apart.
+  std::string VariableOf(FuncId function, ir::ExprId id) const {
+    const ir::Module& module = Module(function);
+    const ValueId value = facts_.value(program_.funcs[function].module, id);
+    const bool is_item = value && module[id].kind == ir::ExprKind::Subscript && facts_.values_store[value].kind == ValueKind::Coordinate;
+    const ValueId key = is_item ? facts_.value(program_.funcs[function].module, ir::IndexOf(module[id])) : ValueId::None();
+    const bool is_text = key && facts_.values_store[key].kind == ValueKind::Str;
+    return is_text ? std::string(program_.text(facts_.values_store[key].name())) : std::string();
   }
 
   // Several ways may lead to one place.

@@ -49,6 +49,9 @@ class Stores {
     if (a.kind == ValueKind::Instance && b.kind == ValueKind::Instance) {
       return IsBase(a.class_id(), b.class_id()) || IsBase(b.class_id(), a.class_id());
     }
+    // `args` of `argparse.Namespace()`, with one attribute more at each store.
+    const bool are_records = a.kind == ValueKind::Dict && b.kind == ValueKind::Dict && a.symbol() == b.symbol();
+    if (are_records) return a.dict_kind() == DictKind::Attributes && b.dict_kind() == DictKind::Attributes;
     return a.kind == ValueKind::Object && b.kind == ValueKind::Object && a.name() == b.name();
   }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/knowledge/words.h"
+#include "analyzer/source/one_line.h"
 #include "analyzer/variation/axes_text.h"
 #include "rules/collectives/beside_operation.h"
 #include "rules/finding_parts.h"
@@ -30,20 +31,7 @@ std::string Code(std::string_view text) {
 std::string Snippet(const Context& context, source::Span span) {
   // A headline that begins with it has to fit on the line of a terminal.
   constexpr size_t kLongest = 55;
-  std::string text;
-  for (const char c :
-       std::string_view(context.files[span.file].text).substr(span.begin, span.end - span.begin)) {
-    const bool is_space = c == ' ' || c == '\n' || c == '\r' || c == '\t';
-    if (!is_space)
-      text += c;
-    else if (!text.empty() && text.back() != ' ')
-      text += ' ';
-  }
-  if (text.size() <= kLongest) return text;
-  size_t end = kLongest - 3;
-  // Not through a character of several bytes.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  return source::OnOneLine(std::string_view(context.files[span.file].text).substr(span.begin, span.end - span.begin), kLongest);
 }
 
 // Of a long name the class and the method, or the module and the function, which tell it from others.
@@ -99,6 +87,20 @@ bool RanksAreKnown(const Difference& difference) { return !difference.is_own; }
 findings::Text DoneHere(const Difference& difference, const std::string& ranks) {
   if (difference.witness.world > 0 && difference.witness.effect == witness::Effect::Corruption) return {"issued by {}", {ranks}};
   return {"{} will wait here", {ranks}};
+}
+
+// `main`, `args.main`, `is_main()` or `not is_main()`: the code has a name for what it tests.
+bool IsNamedTest(const Context& context, const Difference& difference) {
+  if (!difference.condition_expr || !difference.condition_function || !difference.condition.file) return false;
+  const ir::Module& module = context.program.module_of(difference.condition_function);
+  ir::ExprId test = difference.condition_expr;
+  while (module[test].kind == ir::ExprKind::Unary) test = ir::OperandOf(module[test]);
+  const ir::ExprKind kind = module[test].kind;
+  return kind == ir::ExprKind::Name || kind == ir::ExprKind::Attribute || kind == ir::ExprKind::Subscript || kind == ir::ExprKind::Call;
+}
+
+std::string PredicateText(const Context& context, const Difference& difference) {
+  return Code(context.facts.values_store.Print(difference.condition_value, context.program, context.knowledge));
 }
 
 // Each rank decides for itself, by something of its data or surroundings that nobody can be shown.
@@ -182,7 +184,7 @@ class LabelWriter {
     if (d.kind == DifferenceKind::TripCount) {
       Add(d.condition, LabelRole::Condition, {"the number of rounds {}", {VariesText(d.axes)}});
     } else if (RanksAreKnown(d)) {
-      Add(d.condition, LabelRole::Condition, {"{} differs between ranks", {ConditionText(context_, d)}});
+      AddPredicate();
     } else {
       Add(d.condition, LabelRole::Condition, {"{} {}", {ConditionText(context_, d), VariesText(d.axes)}});
     }
@@ -204,6 +206,15 @@ class LabelWriter {
       ++named;
       Add(setting, LabelRole::Note, {"a setting decides this", {}});
     }
+  }
+
+  // A test with a name of its own, and what it asks.
+  void AddPredicate() {
+    const Difference& d = difference_;
+    const std::string text = ConditionText(context_, d);
+    const std::string predicate = d.condition_value ? PredicateText(context_, d) : text;
+    if (text == predicate) return Add(d.condition, LabelRole::Condition, {"{} differs between ranks", {text}});
+    Add(d.condition, LabelRole::Condition, {"{} is {}, which differs between ranks", {text, predicate}});
   }
 
   void AddPrimary() {
@@ -266,7 +277,9 @@ void AddRepeats(const Context& context, const Difference& difference, Finding& f
   if (found == context.differences.repeats.end()) return;
   const std::vector<const Difference*>& repeats = found->second;
   for (size_t i = 0; i < repeats.size() && i < kMostNamed; ++i) {
-    finding.labels.push_back({repeats[i]->place, LabelRole::Note, {"the same from here", {}}});
+    const bool is_again = repeats[i]->condition != difference.condition;
+    findings::Text text = is_again ? findings::Text{"{} depends on it as well", {OpName(context, repeats[i]->culprit)}} : findings::Text{"the same from here", {}};
+    finding.labels.push_back({repeats[i]->place, LabelRole::Note, std::move(text)});
   }
   if (repeats.size() > kMostNamed) {
     finding.labels.back().text = {"the same from here and from {} more places", {std::to_string(repeats.size() - kMostNamed)}};
@@ -320,10 +333,8 @@ std::string VariesText(knowledge::Axes axes) {
 }
 
 std::string ConditionText(const Context& context, const Difference& difference) {
-  // A predicate says more than its source; what merely varies is better quoted.
-  if (RanksAreKnown(difference) && difference.condition_value) {
-    return Code(context.facts.values_store.Print(difference.condition_value, context.program, context.knowledge));
-  }
+  // A predicate says more than a long source; what merely varies, and what has a name, is better quoted.
+  if (RanksAreKnown(difference) && difference.condition_value && !IsNamedTest(context, difference)) return PredicateText(context, difference);
   return difference.condition.file ? Code(Snippet(context, difference.condition)) : "this condition";
 }
 

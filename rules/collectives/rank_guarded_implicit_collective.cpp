@@ -13,6 +13,17 @@ bool MayNotWait(const Context& context, const knowledge::Operation& operation) {
   return operation.op_class == knowledge::OpClass::Destroy && context.program.text(operation.kind) == "destroy_process_group";
 }
 
+// What to write instead, by what the call does.
+findings::Text HelpFor(std::string_view kind) {
+  if (kind == "save_checkpoint") return {"call it on every rank: it picks the rank that writes by itself", {}};
+  if (kind == "gradient_reduction") return {"run this backward on every rank: it averages the gradients of all", {}};
+  if (kind == "buffer_broadcast" || kind == "module_forward") {
+    return {"run the wrapped model on every rank, or on one rank the model inside the wrapper (`model.module`)", {}};
+  }
+  if (kind == "state_dict" || kind == "optimizer_state_dict" || kind == "collect_results") return {"call it on every rank, and use the result on one", {}};
+  return {"call it on every rank", {}};
+}
+
 void CheckRankGuardedImplicitCollective(const Context& context, FindingSink& sink) {
   for (const traces::Difference& difference : context.differences.each) {
     const traces::OpPlace& culprit = difference.culprit;
@@ -27,10 +38,7 @@ void CheckRankGuardedImplicitCollective(const Context& context, FindingSink& sin
     findings::Text message = {"{} {}: it communicates{}, so {}",
                               {OpText(context, difference, culprit), ReachText(difference), under,
                                WaitText(context, difference)}};
-    findings::Text help = {"call it on every rank: it picks the rank that writes or prints by itself",
-                           {}};
-    if (operation.op_class != knowledge::OpClass::Implicit) help = {"call it on every rank", {}};
-    findings::Finding finding = FindingOf(context, difference, kAR102, std::move(message), std::move(help));
+    findings::Finding finding = FindingOf(context, difference, kAR102, std::move(message), HelpFor(context.program.text(operation.kind)));
     AddHoist(context, difference, finding);
     finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding) || MayNotWait(context, operation);
     sink.push_back(std::move(finding));
