@@ -85,8 +85,9 @@ bool Copies::IsPackageOfFramework(const std::string& folder, const std::vector<D
   const std::string_view name = NameOf(folder);
   if (!IsAmong(kFrameworks, name) || !HasEntry(entries, kInit) || IsPackagedByProject(name)) return false;
   bool names_root = false;
-  const std::set<std::string> holders = HoldersOfCode(folder, entries, &names_root);
-  if (holders.empty()) return false;
+  const std::set<std::string> holders = HoldersOfPackage(folder, entries, &names_root);
+  // Nobody writes several of these in one project.
+  if (holders.empty()) return project().frameworks > 1 && folder.find('/') == std::string::npos;
   if (!project().holders.empty()) return !ShareHolder(holders, project().holders);
   // Their licence lies in the root of their source tree, which is another one than this.
   return names_root && !project().has_licence && project().parts > 1;
@@ -114,6 +115,8 @@ const Copies::Project& Copies::project() {
   for (const DirectoryEntry& entry : *entries) {
     project_->has_licence |= entry.kind == EntryKind::File && IsLicenceName(entry.name);
     project_->has_code |= IsCode(entry) || (entry.kind == EntryKind::File && IsPackagingFile(entry.name));
+    const bool is_framework = entry.kind == EntryKind::Directory && IsAmong(kFrameworks, entry.name) && files_.Kind(paths_.Shown(Join(entry.name, kInit)));
+    project_->frameworks += is_framework ? 1 : 0;
     project_->parts += IsCode(entry) || (entry.kind == EntryKind::Directory && !entry.name.starts_with('.')) ? 1 : 0;
     if (entry.kind != EntryKind::File || !IsPackagingFile(entry.name)) continue;
     std::string text = base::Lowered(TextOf("", entry));
@@ -127,6 +130,19 @@ std::set<std::string> Copies::HoldersOfLicence(const std::string& folder, const 
   std::set<std::string> holders;
   for (const DirectoryEntry& entry : entries) {
     if (entry.kind == EntryKind::File && IsLicenceName(entry.name)) holders.merge(CopyrightHolders(TextOf(folder, entry)));
+  }
+  return holders;
+}
+
+// Where the files of a package say nothing, those of the folders in it do.
+std::set<std::string> Copies::HoldersOfPackage(const std::string& folder, const std::vector<DirectoryEntry>& entries, bool* names_root) const {
+  std::set<std::string> holders = HoldersOfCode(folder, entries, names_root);
+  for (const DirectoryEntry& entry : entries) {
+    if (!holders.empty()) break;
+    if (entry.kind != EntryKind::Directory) continue;
+    const std::string inner = Join(folder, entry.name);
+    const base::Result<std::vector<DirectoryEntry>> below = files_.List(paths_.Shown(inner));
+    if (below) holders = HoldersOfCode(inner, *below, names_root);
   }
   return holders;
 }

@@ -34,6 +34,7 @@ class Copies {
     bool has_code = false;          // in its root
     std::vector<std::string> packaging;  // texts, in lower case and without spaces
     size_t parts = 0;                    // folders and files of code
+    size_t frameworks = 0;               // packages with the names of such
   };
 
   const Project& project();
@@ -42,6 +43,7 @@ class Copies {
   bool IsPackageOfFramework(const std::string& folder, const std::vector<source::DirectoryEntry>& entries);
   bool IsPackagedByProject(std::string_view package);
   std::set<std::string> HoldersOfLicence(const std::string& folder, const std::vector<source::DirectoryEntry>& entries) const;
+  std::set<std::string> HoldersOfPackage(const std::string& folder, const std::vector<source::DirectoryEntry>& entries, bool* names_root) const;
   std::set<std::string> HoldersOfCode(const std::string& folder, const std::vector<source::DirectoryEntry>& entries, bool* names_root) const;
   std::string TextOf(const std::string& folder, const source::DirectoryEntry& entry) const;
 

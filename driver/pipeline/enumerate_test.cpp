@@ -166,6 +166,19 @@ TEST(EnumerateTest, APackageWhoseFilesPointToALicenceThatIsNotHere) {
   EXPECT_THAT(Requested(In(files, {"."})), Contains("fairseq/utils.py"));
 }
 
+TEST(EnumerateTest, APackageMayNameItsHolderFurtherIn) {
+  const std::map<std::string, std::string> files = {{"train.py", ""}, {"fairseq/__init__.py", ""}, {"fairseq/optim/__init__.py", ""},
+                                                    {"fairseq/optim/adam.py", std::string(kOfExample) + "# LICENSE file in the root directory of this source tree.\n"}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("train.py"));
+}
+
+TEST(EnumerateTest, SeveralFrameworksInOneProjectAreOfOthers) {
+  std::map<std::string, std::string> files = {{"train.py", ""}, {"fairseq/__init__.py", ""}, {"detectron2/__init__.py", ""}};
+  EXPECT_THAT(Requested(In(files, {"."})), ElementsAre("train.py"));
+  files.erase("detectron2/__init__.py");
+  EXPECT_THAT(Requested(In(files, {"."})), Contains("fairseq/__init__.py"));
+}
+
 TEST(EnumerateTest, AFrameworkThatTheProjectPackagesIsItsOwn) {
   const std::map<std::string, std::string> files = {{"LICENSE", "Copyright (c) 2024 Jane Doe"}, {"setup.py", "setup(\n    name = 'verl',\n)\n"},
                                                     {"verl/__init__.py", kOfExample}, {"verl/worker.py", kOfExample}, {"examples/run.py", ""}};

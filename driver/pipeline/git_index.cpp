@@ -181,6 +181,7 @@ base::Result<GitIndex> FindGitIndex(const std::string& folder, const source::Fil
   std::string prefix;
   for (;;) {
     if (const std::optional<std::string> git = GitFolder(checkout, files)) {
+      if (!files.Kind(*git)) return base::Fail("`.git` names a folder that is not there");
       const base::Result<std::string> bytes = files.Read(Join(*git, "index"));
       // A repository to which nothing was added has none.
       if (!bytes) return GitIndex{.files = {}, .submodules = {}, .is_of_checkout = true};

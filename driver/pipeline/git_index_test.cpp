@@ -133,6 +133,11 @@ TEST(GitIndexTest, AnExtensionOfAnySizeIsPassedOver) {
   EXPECT_TRUE(ReadGitIndex(bytes));
 }
 
+TEST(GitIndexTest, OfAWorktreeWhoseRepositoryIsGone) {
+  const source::MemoryFileSystem files(std::map<std::string, std::string>{{".git", "gitdir: gone/.git/worktrees/w\n"}, {"a.py", ""}});
+  EXPECT_FALSE(FindGitIndex("", files).has_value());
+}
+
 TEST(GitIndexTest, OfAWorktree) {
   const source::MemoryFileSystem files(std::map<std::string, std::string>{{".git", "gitdir: main/.git/worktrees/w\n"}, {"main/.git/worktrees/w/index", Index(2, kEntries)}});
   const base::Result<GitIndex> index = FindGitIndex("", files);
