@@ -3,15 +3,22 @@
 #include <algorithm>
 
 #include "analyzer/objects/lightning_calls.h"
+#include "analyzer/objects/process_starts.h"
 #include "analyzer/objects/two_arms.h"
 
 namespace allranks::objects {
 
-FirstProcess::FirstProcess(const binding::Program& program, const knowledge::Knowledge& knowledge, const ProgramIndex& index)
+FirstProcess::FirstProcess(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index)
     : program_(program), knowledge_(knowledge), index_(index) {
   for (const KnownCall& run : FindLightningCalls(program, index).runs) {
     const std::vector<Site> ways = index.WaysTo({run.function, run.expr});
     starts_.insert(starts_.end(), ways.begin(), ways.end());
+  }
+  for (const ProcessStart& start : ProcessStarts(program, facts, index).starts()) {
+    if (start.is_one) continue;
+    const std::vector<Site> ways = index.WaysTo(start.site);
+    starts_.insert(starts_.end(), ways.begin(), ways.end());
+    starts_.push_back(start.site);
   }
 }
 

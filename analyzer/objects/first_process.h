@@ -2,7 +2,7 @@
 //
 // A script that is started by plain `python` and in which a trainer of Lightning starts the other processes is run by them
 // from its beginning, too: but what stands before `trainer.fit` the first process has behind it by then. What it made, the
-// others find. That is unsound where a launcher (srun) starts all of them together.
+// others find. So it is with what stands before `mp.spawn`. That is unsound where a launcher (srun) starts all of them together.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace allranks::objects {
 
 class FirstProcess {
  public:
-  FirstProcess(const binding::Program& program, const knowledge::Knowledge& knowledge, const ProgramIndex& index);
+  FirstProcess(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index);
 
   // Whether the first process is through with a place before it starts the others. `way`: sites each of which calls the function of
   // the next.

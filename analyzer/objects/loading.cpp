@@ -509,11 +509,14 @@ void Loading::FindOwnSamplers() {
   own_samplers_.resize(program_.classes.size());
   const base::NameId iter = program_.names->Find("__iter__");
   if (!iter) return;
+  std::unordered_map<uint32_t, bool> cuts;  // by ClassId: in a method of its own
   for (uint32_t c = 0; c < program_.classes.size(); ++c) {
     const binding::ClassId id{c};
     if (!program_.FindMethod(id, iter)) continue;
     own_samplers_[c] = std::ranges::any_of(program_.classes[id].mro, [&](binding::ClassId base) {
-      return std::ranges::any_of(program_.classes[base].methods, [&](const auto& method) { return CutsByRank(method.second); });
+      const auto [known, is_new] = cuts.try_emplace(base.index, false);
+      if (is_new) known->second = std::ranges::any_of(program_.classes[base].methods, [&](const auto& method) { return CutsByRank(method.second); });
+      return known->second;
     });
   }
 }

@@ -27,25 +27,35 @@ bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
 
 // Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
 bool NeverReached::IsUnused(FuncId function) const {
-  // Of functions that name one another each may be used.
-  const auto [known, is_new] = unused_.try_emplace(function.index, false);
-  if (!is_new) return known->second;
   const ir::ModuleId module = program_.funcs[function].module;
-  const base::NameId name = program_.function(function).name;
-  const bool is_uncalled = IsUncalledFunction(function) || IsUncalledMethod(function);
-  return unused_[function.index] = is_uncalled && AreCallersSeen(module) && !others_.name(module, program_.text(name)) && !IsNamedInUse(function);
+  const auto [known, is_new] = unused_.try_emplace(module.index);
+  if (is_new) known->second = UnusedIn(module);
+  return known->second[program_.funcs[function].function.index];
 }
 
-// `mp.spawn(train, ...)` in a function that nothing calls hands it to nobody.
-bool NeverReached::IsNamedInUse(FuncId function) const {
-  if (!IsNamed(program_, function)) return false;
-  const ir::ModuleId module = program_.funcs[function].module;
-  std::vector<Part> aside;
-  for (uint32_t i = 0; i < program_.modules[module].functions.size(); ++i) {
-    const FuncId other = program_.func(module, ir::FunctionId{i});
-    if (other != function && IsUncalledFunction(other) && IsUnused(other)) aside.push_back({program_.function(other).begin, program_.function(other).end});
+// Functions that are named nowhere, then those that only such ones name (`mp.spawn(train, ...)` in a function that nothing calls hands it to
+// nobody), and so on.
+std::vector<bool> NeverReached::UnusedIn(ir::ModuleId module) const {
+  const auto& functions = program_.modules[module].functions;
+  std::vector<bool> unused(functions.size());
+  if (!AreCallersSeen(module)) return unused;
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < functions.size(); ++i) {
+    const FuncId function = program_.func(module, ir::FunctionId{i});
+    const bool is_uncalled = IsUncalledFunction(function) || IsUncalledMethod(function);
+    if (is_uncalled && !others_.name(module, program_.text(program_.function(function).name))) open.push_back(i);
   }
-  return aside.empty() || IsNamed(program_, function, aside);
+  std::vector<Part> aside;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const uint32_t i : open) {
+      const FuncId function = program_.func(module, ir::FunctionId{i});
+      if (unused[i] || IsNamed(program_, function, aside)) continue;
+      unused[i] = grows = true;
+      if (IsUncalledFunction(function)) aside.push_back({program_.function(function).begin, program_.function(function).end});
+    }
+  }
+  return unused;
 }
 
 // It is found by its name alone: `@torch.no_grad()` hands it to nobody.

@@ -3,7 +3,7 @@
 // A test is never passed where it asks an option for a value that is not among its choices (`args.data == "CIFAR"` of
 // `choices=["IMNET"]`), or where another test or an `assert` before it says the opposite of the same setting. Settings are
 // parameters and options of the command line, which do not change while a function runs; of all other values two tests in a
-// row may come out differently. Nor does a run get to a function that no file of the project names, but in such a function, where all who may call it are
+// row may come out differently. Nor does a run get to a function that no file of the project names, except in another such function, where all who may call it are
 // seen: because it is one of a script, or of a file that others of the project import while nobody installs it. The same goes
 // for a method, unless a class it is in has a base outside of the project, for all methods of a class that no file names, and for a file that no
 // program reads (left_behind.h). What a test
@@ -41,7 +41,7 @@ class NeverReached {
  private:
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
-  bool IsNamedInUse(FuncId function) const;
+  std::vector<bool> UnusedIn(ir::ModuleId module) const;
   bool IsUncalledFunction(FuncId function) const;
   bool IsUncalledMethod(FuncId function) const;
   bool IsOfUnusedClass(FuncId function) const;
@@ -60,7 +60,7 @@ class NeverReached {
   const OtherFiles others_;
   const binding::Neighbourhood neighbourhood_;
   const LeftBehind left_behind_;
-  mutable std::unordered_map<uint32_t, bool> unused_;          // by FuncId
+  mutable std::unordered_map<uint32_t, std::vector<bool>> unused_;  // by ModuleId, and FunctionId
   mutable std::unordered_map<uint32_t, bool> unused_classes_;  // by ClassId
   std::vector<bool> has_main_;  // by module
 };

@@ -406,7 +406,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
     if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
-    evidence.is_out_of_reach = !ComesThere(scene, has, evidence.culprit);
+    evidence.is_out_of_reach = evidence.is_out_of_reach || !ComesThere(scene, has, evidence.culprit);
     if (IsOneOfSettings(state_.values, state_.knowledge, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   }
   if (!evidence.culprit) return std::nullopt;
@@ -445,10 +445,10 @@ bool FunctionCheck::MayMeetInLoop(Scene& scene, SequenceStore& sequences, uint32
   const SeqId without = ProjectFor(scene, sequences, lacks, view);
   std::vector<SeqId> operations;
   sequences.Flatten(without, kMostOperations, &operations);
+  const bool goes_on = IsInOpenLoop(scene.world(), evidence.culprit, evidence.node);
   return std::ranges::any_of(operations, [&](SeqId id) {
     const TraceId other = sequences[id].origin;
-    if (!AlikeOps(other, evidence.culprit) || sequences.Holds(with, other)) return false;
-    return IsInOpenLoop(scene.world(), other, evidence.node) || IsInOpenLoop(scene.world(), evidence.culprit, evidence.node);
+    return AlikeOps(other, evidence.culprit) && !sequences.Holds(with, other) && (goes_on || IsInOpenLoop(scene.world(), other, evidence.node));
   });
 }
 
@@ -577,6 +577,8 @@ bool FunctionCheck::ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId f
     evidence->exit = exit;
   } else if (first == second && !FirstOpIn(arm_i) && !FirstOpIn(arm_j) && ((traces_[arm_i].flags | traces_[arm_j].flags) & kLeavesRaise) != 0) {
     // Both come to it, unless one of them raises by something of its own: who is which rank keeps neither away.
+    evidence->culprit = first;
+    evidence->is_out_of_reach = true;
     return true;
   } else if (!FirstOpIn(arm_i) && !FirstOpIn(arm_j) && StandsBeside(first ? first : second, evidence->node)) {
     // One side raises, and what handles that in the same function issues something.

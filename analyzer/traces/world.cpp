@@ -259,7 +259,7 @@ uint32_t SizeOfNamed(const Mentions& mentions) {
   return size >= kLeast && mentions.named == RankSet::All(size).bits ? size : 0;
 }
 
-// The same where ranks are dealt out to groups, `rank % 2`: whole groups, each with a rank more than the job of that size has to have.
+// The same where ranks are dealt out to groups, `rank % 2`: as many whole groups as give each group a rank that no condition names.
 uint32_t SizeOfWholeGroups(uint32_t size, uint32_t group) {
   const uint32_t groups = (size - 1 + group + group - 1) / group;
   return std::min(groups, kMostRanks / group) * group;

@@ -2,7 +2,7 @@
 //
 // Much is the same in what one call yields and leaves behind, conditions above all, and the same call is evaluated in each round, and again
 // from each caller of its function: what was replaced is kept for all calls of a function with the same arguments. What comes out depends on
-// these alone, as values never change; so the memos may be forgotten at any time, and are where they grow too large.
+// these alone, as values never change; so the memos may be forgotten at any time, and are dropped once there are too many.
 #pragma once
 
 #include <cstddef>

@@ -178,7 +178,10 @@ class Reader {
   void AddMentioned(launch::LaunchFile& page) {
     launch::LaunchFile mentions{.file = page.file, .path = page.path, .kind = page.kind, .jobs = std::move(page.mentioned)};
     line_reader_.Resolve(mentions);
-    std::erase_if(mentions.jobs, [](const launch::Job& job) { return job.script_path.empty(); });
+    const auto asks_for_help = [](const launch::Job& job) {
+      return std::ranges::any_of(job.args, [](const launch::Word& word) { return word.text() == "-h" || word.text() == "--help"; });
+    };
+    std::erase_if(mentions.jobs, [&](const launch::Job& job) { return job.script_path.empty() || asks_for_help(job); });
     line_reader_.Add(mentions, lines_);
   }
 

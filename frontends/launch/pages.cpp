@@ -116,7 +116,7 @@ std::vector<PageBlock> BlocksOfMarkdown(std::string_view text) {
     // What stands further in behind an empty line is code, or goes on with an item of a list.
     const size_t inner_end = is_behind_blank && IsIndented(whole) ? EndOfIndented(text, at) : at;
     const size_t next = inner_end > at ? inner_end : std::min(end + 1, text.size());
-    if (line.starts_with('#')) section = at;
+    if (line.starts_with('#') && inner_end == at) section = at;
     if (inner_end > at && StartsWithCommand(text.substr(at, inner_end - at))) blocks.push_back({.begin = at, .end = inner_end, .section = section});
     else AddMentions(text, at, next, section, blocks);
     is_behind_blank = IsBlank(whole);

@@ -204,7 +204,7 @@ class LabelWriter {
     for (const source::Span& setting : difference_.settings) {
       if (!setting.file || setting == difference_.condition || setting == finding_.span || named == kMostNamed) continue;
       ++named;
-      Add(setting, LabelRole::Note, {"a setting decides this", {}});
+      Add(setting, LabelRole::Note, {"depends on a setting", {}});
     }
   }
 

@@ -15,7 +15,7 @@ void CheckDivergentEarlyExit(const Context& context, FindingSink& sink) {
          ReachingRanks(difference), VictimText(context, difference)}};
     const bool ends = difference.exit.word == traces::ExitWord::Process;
     findings::Text help = {
-        ends ? "let all ranks exit here together, by a flag that they all-reduce, or raise an error so that the launcher ends the others"
+        ends ? "all-reduce a flag so that all ranks exit here together, or raise an error so that the launcher stops the others"
              : "let every rank reach {}: in place of `{}`, leave out only the local work",
         ends ? std::vector<std::string>() : std::vector<std::string>{OpText(context, difference, difference.culprit), ExitText(context, difference)}};
     findings::Finding finding = FindingOf(context, difference, kAR103, std::move(message), std::move(help));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/objects/local_flow.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
 
@@ -137,7 +138,23 @@ class FailedRanks {
     const ir::Module& module = context_.program.module_of(site.function);
     const bool is_method = module[ir::CalleeOf(module[site.expr])].kind == ir::ExprKind::Attribute;
     const std::string_view name = CalleeOf(site);
-    return is_method && ir::ArgCount(module, module[site.expr]) > 0 && (name == "put" || name == "put_nowait" || name == "send");
+    return is_method && (name == "put" || name == "put_nowait" || name == "send") && SaysWhatHappened(site);
+  }
+
+  // `traceback.format_exc()` or the exception itself among the arguments.
+  bool SaysWhatHappened(const Site& site) const {
+    const ir::ModuleId module_id = context_.program.funcs[site.function].module;
+    const ir::Module& module = context_.program.modules[module_id];
+    const objects::FlowInto flow(context_.program, context_.index, site.function, site.expr);
+    const auto holds = [&](ir::ExprKind kind, auto wanted) {
+      return std::ranges::any_of(context_.index.ExprsOf(module_id, kind), [&](ir::ExprId id) { return wanted(id) && flow.Holds(id); });
+    };
+    const auto is_told = [&](base::NameId name) { return context_.program.text(name) == "format_exc" || context_.program.text(name) == "exc_info"; };
+    const auto is_caught = [&](ir::ExprId id) {
+      return std::ranges::any_of(module.handlers, [&](const ir::Handler& handler) { return handler.name && handler.name == ir::NameOf(module[id]); });
+    };
+    return holds(ir::ExprKind::Attribute, [&](ir::ExprId id) { return is_told(ir::AttrOf(module[id])); }) ||
+           holds(ir::ExprKind::Name, [&](ir::ExprId id) { return is_told(ir::NameOf(module[id])) || is_caught(id); });
   }
 
   bool MayEnd(FuncId function) const {

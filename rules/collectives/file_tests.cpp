@@ -230,13 +230,27 @@ bool FileTests::LeadsToLook(ir::ModuleId module, ir::ExprId call) const {
   return made && std::ranges::any_of(context_.program.classes[made].methods, [&](const auto& method) { return Looks(method.second); });
 }
 
-bool FileTests::Looks(FuncId function, int depth) const {
-  constexpr int kDeepest = 4;
-  return std::ranges::any_of(context_.facts.functions[function].calls, [&](const auto& each) {
-    const variation::CallFact& call = each.second;
-    if (call.kind == variation::CallKind::Known) return context_.knowledge[call.entry].Has(knowledge::Role::LooksAtDisk);
-    return call.kind == variation::CallKind::Function && call.function && depth < kDeepest && Looks(call.function, depth + 1);
-  });
+bool FileTests::Looks(FuncId function) const {
+  if (looks_.empty()) FindLooks();
+  return looks_[function.index];
+}
+
+// Functions that look themselves, and those that call such ones over a few steps.
+void FileTests::FindLooks() const {
+  constexpr int kLongestWay = 4;
+  const uint32_t count = static_cast<uint32_t>(context_.program.funcs.size());
+  looks_.resize(count);
+  for (int step = 0; step <= kLongestWay; ++step) {
+    std::vector<bool> next = looks_;
+    for (uint32_t f = 0; f < count; ++f) {
+      next[f] = looks_[f] || std::ranges::any_of(context_.facts.functions[FuncId{f}].calls, [&](const auto& each) {
+        const variation::CallFact& call = each.second;
+        if (call.kind == variation::CallKind::Known) return context_.knowledge[call.entry].Has(knowledge::Role::LooksAtDisk);
+        return call.kind == variation::CallKind::Function && call.function && looks_[call.function.index];
+      });
+    }
+    looks_ = std::move(next);
+  }
 }
 
 // A function of the project gets the path itself; a message would get a text. A library that saves may get the folder

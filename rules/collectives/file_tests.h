@@ -64,7 +64,8 @@ class FileTests {
   bool IsUsedByName(const objects::KnownCall& look) const;
   bool LooksAt(ir::ModuleId module, ir::ExprId call) const;
   bool LeadsToLook(ir::ModuleId module, ir::ExprId call) const;
-  bool Looks(variation::FuncId function, int depth = 0) const;
+  bool Looks(variation::FuncId function) const;
+  void FindLooks() const;
   bool MayMake(const variation::CallFact& call, variation::ValueId path) const;
   bool LeadsToWrite(const objects::Site& call) const;
   bool Makes(const objects::FileUse& use, variation::ValueId path) const;
@@ -76,6 +77,7 @@ class FileTests {
   bool IsWhere(bool is_there, const objects::Site& use, const objects::Site& asked) const;
 
   const Context& context_;
+  mutable std::vector<bool> looks_;  // by FuncId; empty: not found yet
   mutable std::optional<Uses> uses_;  // made when the first path is asked for
   std::unordered_map<uint32_t, const objects::KnownCall*> varying_;  // by the value that a call yields
 };

@@ -34,7 +34,7 @@ extern const Rule RankGuardedCollective = {
     .code = kAR101,
     .name = "rank-guarded-collective",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python code that are not certain where commands start no rank of the program (of such that were read 5 of 11 were right), where "
+    .preview_in_part = "findings in Python code that are not certain where commands start no rank of the program (5 of the 11 reviewed were right), where "
                        "the operation stands in a function that is called and hangs on a setting there (5 of 9; of the others 7 of 8), or where they rest on "
                        "more than names, settings and callers",
     .languages = "Python, C, C++",

@@ -39,7 +39,7 @@ void CheckLocalSeeds(const Context& context, std::string_view code, FindingSink&
                                 {"ranks of two nodes that have the same local rank draw the same random numbers", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"counts the ranks of one node", {}});
     findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::SeveralNodes));
-    finding.help = {"add the global rank to the seed", {}};
+    finding.help = {"use the global rank in the seed instead of the local one", {}};
     sink.push_back(std::move(finding));
   }
 }

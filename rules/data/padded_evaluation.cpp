@@ -71,7 +71,7 @@ class Evaluations {
     dropping_.push_back(place);
     const bool is_sure = !loop.may_be_whole && results_.IsCalled(loop.iterable) && !IsStartedElsewhere(context_, loop.iterable);
     Finding finding = FindingAt(context_, kAR309, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
-                                {"each rank leaves out the samples that do not fill its last batch: the result covers less the more ranks there are", {}});
+                                {"each rank leaves out the samples that do not fill its last batch: the more ranks there are, the fewer samples the result covers", {}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"`drop_last=True` for an evaluation", {}});
     if (place != loop.iterable) AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated in this loop", {}});
     finding.help = {"leave `drop_last` to loaders for training", {}};
@@ -169,7 +169,7 @@ sampler with `drop_last=True`. Each rank then leaves out up to a batch of its sh
 `DistributedSampler` gives all ranks equally many samples by repeating the first ones. With 1,001 samples
 on 8 ranks 7 count twice. The metric changes with the number of GPUs, by little on large sets and by much
 on small ones, and results of two machines cannot be compared. With `drop_last=True` and batches of 64 the
-same 8 ranks leave out up to 504 samples.
+same 8 ranks leave out 496 samples, 62 each.
 
 ## Wrong
 

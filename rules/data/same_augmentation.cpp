@@ -466,7 +466,7 @@ class EqualWorkers {
   }
 
   void ReportInLoop(const SeedPlace& seed, const Draw& draw, const Site& loader) {
-    Finding finding = FindingFor(seed, draw, {"all ranks change their samples by the same random numbers: every rank uses the same seed", {}});
+    Finding finding = FindingFor(seed, draw, {"all ranks augment their samples with the same random numbers: every rank uses the same seed", {}});
     AddLabel(finding, SpanOf(context_, loader), LabelRole::Note, {"the loader has no workers: each rank draws for its samples itself", {}});
     finding.help = {"keep this call, and seed again with the rank added once the model is wrapped", {}};
     sink_.push_back(std::move(finding));

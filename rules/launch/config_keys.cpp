@@ -66,7 +66,7 @@ void CheckKeysOfDeepSpeed(const LaunchContext& context, const ConfigTree& tree, 
     }
     Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Certain, tree[child].key_span,
                                     {"`{}` is a key of DeepSpeed's own configuration: Accelerate does not read it here, and ignores it", {key}});
-    finding.help = {"put it into a file of its own, and name that in `deepspeed_config_file`", {}};
+    finding.help = {"move it to a file for DeepSpeed, and point `deepspeed_config_file` to that", {}};
     sink.push_back(std::move(finding));
     told = &sink.back();
   }

@@ -117,7 +117,7 @@ class SureEnds {
       case FailureKind::NoScheme:
         return {{"every rank fails here: `init_method` does not say what it is the address of, as `tcp://` does", {}}, "RuntimeError"};
       case FailureKind::SamplerAndShuffle:
-        return {{"every rank fails here: a loader takes either a sampler or `shuffle=True`, and not both", {}}, "ValueError"};
+        return {{"every rank fails here: a loader takes either a sampler or `shuffle=True`, but not both", {}}, "ValueError"};
       default:
         return {};
     }

@@ -27,7 +27,7 @@ class Downloads {
   Downloads(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
         modes_(context.program, context.facts, context.index, context.guards, context.launch, context.options),
-        first_(context.program, context.knowledge, context.index), neighbourhood_(context.program) {}
+        first_(context.program, context.knowledge, context.facts, context.index), neighbourhood_(context.program) {}
 
   void Run() {
     std::vector<const KnownCall*> shared;

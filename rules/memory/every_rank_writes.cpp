@@ -137,7 +137,8 @@ class Writers {
     if (read != nullptr) AddLabel(finding, SpanOf(context_, read->site()), LabelRole::Note, {"read here, perhaps before it is complete", {}});
     finding.is_in_preview = read == nullptr || BelongsInPreview(context_, place.function, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, Found{place, use.act, all, name, finding});
-    if (!is_new && finding.confidence > kept->second.finding.confidence) kept->second = {place, use.act, all, name, std::move(finding)};
+    const auto weight = [](const Finding& each) { return std::pair(!each.is_in_preview, each.confidence); };
+    if (!is_new && weight(finding) > weight(kept->second.finding)) kept->second = {place, use.act, all, name, std::move(finding)};
   }
 
   // The caller that hands the path over; where it hands over settings, the function that takes the path out of these.
@@ -342,7 +343,9 @@ class Writers {
   bool LooksFor(const objects::KnownCall& look, const objects::Guard& guard, const FileUse& use) const {
     const ir::Module& module = context_.program.module_of(guard.function);
     const bool is_in_test = module[guard.test].begin <= module[look.expr].begin && module[look.expr].end <= module[guard.test].end;
-    if (!is_in_test || !look.entry->Has(knowledge::Role::LooksAtDisk)) return false;
+    // `if os.path.exists(path):` before it says that it is made again.
+    const bool is_itself = module[guard.test].begin == module[look.expr].begin && module[guard.test].end == module[look.expr].end;
+    if (!is_in_test || (is_itself && guard.holds) || !look.entry->Has(knowledge::Role::LooksAtDisk)) return false;
     const ValueId asked = look.args.empty() || !look.args[0] ? look.receiver : look.args[0];
     const auto paths = asked ? context_.file_uses.paths().PathsOf(asked, use.frame) : std::vector<objects::FilePath>();
     return std::ranges::any_of(paths, [&](const objects::FilePath& path) { return objects::IsOneName(path, use.path); });

@@ -12,8 +12,7 @@ using variation::ValueId;
 
 constexpr knowledge::Axes kFilesAxis = knowledge::Axes::Of(knowledge::Axis::Files);
 
-SharedPaths::SharedPaths(const Context& context) : context_(context), world_(objects::SmallJob(context.facts.job)), first_(context.program, context.knowledge, context.index),
-      starts_(context.program, context.facts, context.index) {
+SharedPaths::SharedPaths(const Context& context) : context_(context), world_(objects::SmallJob(context.facts.job)), first_(context.program, context.knowledge, context.facts, context.index) {
   NoteOwnRanks();
 }
 
@@ -41,27 +40,8 @@ bool SharedPaths::IsMadeFirst(std::span<const objects::Site> way) const {
   for (const objects::Site& site : way) {
     const auto callers = context_.index.CallersOf(site.function);
     sites.insert(sites.end(), callers.begin(), callers.end());
-    if (IsComeToByParent(site)) return true;
   }
   return std::ranges::any_of(sites, [&](const objects::Site& site) { return context_.ranks.At(site, world_).count() == 1; });
-}
-
-// Whether the process that starts the ranks comes there itself, by calls: it is through with the place by then.
-bool SharedPaths::IsComeToByParent(const objects::Site& site) const {
-  std::vector<objects::FuncId> work = {site.function};
-  std::unordered_set<uint32_t> callers = {site.function.index};
-  while (!work.empty()) {
-    const objects::FuncId function = work.back();
-    work.pop_back();
-    for (const objects::Site& caller : context_.index.CallersOf(function)) {
-      const bool is_start = std::ranges::find(starts_.starts(), caller, &objects::ProcessStart::site) != starts_.starts().end();
-      if (!is_start && callers.insert(caller.function.index).second) work.push_back(caller.function);
-    }
-  }
-  return std::ranges::any_of(starts_.starts(), [&](const objects::ProcessStart& start) {
-    if (start.is_one || !callers.contains(start.started.index)) return false;
-    return std::ranges::any_of(context_.index.WaysTo(start.site), [&](const objects::Site& parent) { return callers.contains(parent.function.index); });
-  });
 }
 
 bool SharedPaths::AsksDisk(const objects::Site& site) const {

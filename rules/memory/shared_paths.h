@@ -7,7 +7,6 @@
 #include <unordered_set>
 
 #include "analyzer/objects/first_process.h"
-#include "analyzer/objects/process_starts.h"
 #include "rules/rule.h"
 
 namespace allranks::rules {
@@ -31,7 +30,6 @@ class SharedPaths {
   bool AsksDisk(const objects::Site& site) const;
 
  private:
-  bool IsComeToByParent(const objects::Site& site) const;
   static bool EndsInRank(std::string_view text);
   bool DiffersAtEachCall(variation::ValueId value, const objects::CallFrame* frame, int depth) const;
   bool IsPassedApart(const variation::Value& param, const objects::CallFrame* frame, int depth) const;
@@ -43,7 +41,6 @@ class SharedPaths {
   const Context& context_;
   const traces::World world_;
   const objects::FirstProcess first_;
-  const objects::ProcessStarts starts_;
   std::unordered_set<uint32_t> own_ranks_;  // values that are handed over as the rank when the group is made
 };
 

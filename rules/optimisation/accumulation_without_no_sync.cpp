@@ -182,14 +182,14 @@ class GradientReads {
       : context_(context), window_(window), module_(context.program.funcs[window.function].module) {}
 
   bool AreInEachStep() const {
-    const auto is_gradient = [&](ir::ExprId id) { return IsGradient(module_, id) && IsInEachStep(id); };
+    const auto is_gradient = [&](ir::ExprId id) { return ReadsGradient(module_, id) && IsInEachStep(id); };
     if (std::ranges::any_of(context_.index.ExprsOf(module_, ir::ExprKind::Attribute), is_gradient)) return true;
     std::vector<FuncId> functions;
     for (const objects::Site& call : CallsIn(context_, window_.function)) {
       if (IsInEachStep(call.expr)) Add(call, &functions);
     }
     for (size_t i = 0; i < functions.size(); ++i) {
-      if (CountAttribute(context_, functions[i], "grad") > 0) return true;
+      if (ReadsGradient(functions[i])) return true;
       for (const objects::Site& call : CallsIn(context_, functions[i])) Add(call, &functions);
     }
     return false;
@@ -198,7 +198,27 @@ class GradientReads {
  private:
   static constexpr size_t kMostFunctions = 32;
 
-  bool IsGradient(ir::ModuleId module, ir::ExprId id) const { return context_.program.text(ir::AttrOf(context_.program.modules[module][id])) == "grad"; }
+  // `param.grad`, and neither `param.grad = None` nor a call of `torch.autograd.grad`.
+  bool ReadsGradient(ir::ModuleId module_id, ir::ExprId id) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    if (context_.program.text(ir::AttrOf(module[id])) != "grad") return false;
+    const ir::StmtId stmt = context_.index.tree(module_id).StatementOf(id);
+    if (stmt && module[stmt].kind == ir::StmtKind::Assign) {
+      for (const ir::ExprId target : ir::TargetsOf(module, module[stmt])) {
+        if (target == id) return false;
+      }
+    }
+    const auto calls_it = [&](ir::ExprId call) { return ir::CalleeOf(module[call]) == id; };
+    return std::ranges::none_of(context_.index.ExprsOf(module_id, ir::ExprKind::Call), calls_it);
+  }
+  bool ReadsGradient(FuncId function) const {
+    const ir::ModuleId module_id = context_.program.funcs[function].module;
+    const ir::Function& whole = context_.program.function(function);
+    return std::ranges::any_of(context_.index.ExprsOf(module_id, ir::ExprKind::Attribute), [&](ir::ExprId id) {
+      const ir::Expr& expr = context_.program.modules[module_id][id];
+      return expr.begin >= whole.begin && expr.end <= whole.end && ReadsGradient(module_id, id);
+    });
+  }
 
   // Of the loop over the micro-steps, and not under the test by which the optimizer steps.
   bool IsInEachStep(ir::ExprId id) const {
@@ -232,10 +252,10 @@ Finding FindingOf(const Context& context, const AccumulationWindow& window, cons
   for (size_t i = 1; i < backwards.size(); ++i) AddLabel(finding, SpanOf(context, backwards[i]), LabelRole::Note, {"so does this one", {}});
   AddLabel(finding, SpanOf(context, window.step.call.site), LabelRole::Why, {HowOften(window.period), {}});
   if (const std::optional<objects::Guard>& guard = window.period.guard) {
-    AddLabel(finding, SpanOf(context, {guard->function, guard->test}), LabelRole::Condition, {"decides in which micro-steps", {}});
+    AddLabel(finding, SpanOf(context, {guard->function, guard->test}), LabelRole::Condition, {"decides which micro-steps update the weights", {}});
   }
   if (context.settings.IsAlways(context.program.funcs[window.function].module, window.period.length, 1)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
-  finding.help = {"run forward and backward of all micro-steps but the last of each window under `with model.no_sync():`, where `model` is the DDP wrapper", {}};
+  finding.help = {"in each window, run forward and backward of every micro-step but the last under `with model.no_sync():` (`model` is the DDP wrapper)", {}};
   finding.witness = AccumulationWitness(context, window.period.length, finding.span);
   if (std::optional<findings::Fix> fix = ReduceWhereItSteps(context, window, backwards.front())) finding.fixes.push_back(std::move(*fix));
   finding.is_in_preview = BelongsInPreview(context, backwards.front().function, finding);
