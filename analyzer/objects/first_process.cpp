@@ -14,7 +14,8 @@ FirstProcess::FirstProcess(const binding::Program& program, const knowledge::Kno
     const std::vector<Site> ways = index.WaysTo({run.function, run.expr});
     starts_.insert(starts_.end(), ways.begin(), ways.end());
   }
-  for (const ProcessStart& start : ProcessStarts(program, facts, index).starts()) {
+  const ProcessStarts started(program, facts, index);
+  for (const ProcessStart& start : started.starts()) {
     if (start.is_one) continue;
     const std::vector<Site> ways = index.WaysTo(start.site);
     starts_.insert(starts_.end(), ways.begin(), ways.end());

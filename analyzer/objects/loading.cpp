@@ -509,7 +509,8 @@ void Loading::FindOwnSamplers() {
   own_samplers_.resize(program_.classes.size());
   const base::NameId iter = program_.names->Find("__iter__");
   if (!iter) return;
-  std::unordered_map<uint32_t, bool> cuts;  // by ClassId: in a method of its own
+  // By ClassId: in a method of its own.
+  std::unordered_map<uint32_t, bool> cuts;
   for (uint32_t c = 0; c < program_.classes.size(); ++c) {
     const binding::ClassId id{c};
     if (!program_.FindMethod(id, iter)) continue;

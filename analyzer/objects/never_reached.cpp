@@ -42,15 +42,14 @@ std::vector<bool> NeverReached::UnusedIn(ir::ModuleId module) const {
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < functions.size(); ++i) {
     const FuncId function = program_.func(module, ir::FunctionId{i});
-    const bool is_uncalled = IsUncalledFunction(function) || IsUncalledMethod(function);
-    if (is_uncalled && !others_.name(module, program_.text(program_.function(function).name))) open.push_back(i);
+    if (IsUncalledFunction(function) || IsUncalledMethod(function)) open.push_back(i);
   }
   std::vector<Part> aside;
   for (bool grows = true; grows;) {
     grows = false;
     for (const uint32_t i : open) {
       const FuncId function = program_.func(module, ir::FunctionId{i});
-      if (unused[i] || IsNamed(program_, function, aside)) continue;
+      if (unused[i] || IsNamed(program_, function, aside) || others_.name(module, program_.text(program_.function(function).name))) continue;
       unused[i] = grows = true;
       if (IsUncalledFunction(function)) aside.push_back({program_.function(function).begin, program_.function(function).end});
     }

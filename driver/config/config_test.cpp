@@ -53,7 +53,7 @@ TEST(RuleSelectionTest, PartsInPreviewAreHiddenUntilARuleIsNamed) {
   EXPECT_TRUE(shows({.ignore = {"AR104"}}));
   EXPECT_FALSE(shows({.select = {{"AR104"}}}));
   EXPECT_FALSE(shows({.extend = {"data-dependent-collective"}}));
-  EXPECT_FALSE(HidesPreviews(*rules::FindRule("AR101"), {}, false));
+  EXPECT_FALSE(HidesPreviews(*rules::FindRule("AR910"), {}, false));
   const auto shows_both = [&](const RuleChoice& file, const RuleChoice& line) { return HidesPreviews(rule, std::vector{file, line}, false); };
   EXPECT_TRUE(shows_both({.select = {{"AR104"}}}, {.select = {{"AR1"}}}));
   EXPECT_FALSE(shows_both({.select = {{"AR104"}}}, {.ignore = {"AR2"}}));

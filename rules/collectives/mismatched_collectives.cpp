@@ -59,7 +59,7 @@ void CheckMismatchedCollectives(const Context& context, FindingSink& sink) {
         {}};
     Finding finding = FindingOf(context, difference, kAR106, MismatchMessage(context, difference), std::move(help));
     const bool is_of_set = difference.axes.has(knowledge::Axis::HashOrder);
-    finding.is_in_preview = !is_of_set && IsInPython(context, FunctionOf(context, difference));
+    finding.is_in_preview = !is_of_set && IsUncertainInPython(context, FunctionOf(context, difference), finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -70,7 +70,7 @@ extern const Rule MismatchedCollectives = {
     .code = kAR106,
     .name = "mismatched-collectives",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python code, unless the order of a set differs: of those that were read 1 of 9 certain ones and 3 of 17 others were right",
+    .preview_in_part = "findings in Python code that are not certain, unless the order of a set differs: 3 of the 17 reviewed were right",
     .languages = "Python, C, C++",
     .summary = "collectives of different ranks that meet and do not match",
     .explanation = R"md(

@@ -40,6 +40,7 @@ bool SharedPaths::IsMadeFirst(std::span<const objects::Site> way) const {
   for (const objects::Site& site : way) {
     const auto callers = context_.index.CallersOf(site.function);
     sites.insert(sites.end(), callers.begin(), callers.end());
+    if (std::ranges::any_of(callers, [&](const objects::Site& caller) { return first_.IsThroughWith({&caller, 1}); })) return true;
   }
   return std::ranges::any_of(sites, [&](const objects::Site& site) { return context_.ranks.At(site, world_).count() == 1; });
 }

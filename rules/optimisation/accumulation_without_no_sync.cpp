@@ -346,8 +346,8 @@ for i, batch in enumerate(loader):
   the backward, so that there a lone backward under `no_sync` is in time.
 * A class of the program has a `no_sync` of its own, and the model is not known to be DDP's.
 * The backward is under the same test as the step.
-* Each micro-step reads the gradients that the one before left (`.grad`), as an attack on the inputs does: then
-  each of them has to be reduced.
+* Each micro-step reads the gradients that the one before left (`.grad`), as an attack on the inputs does:
+  then each of them has to be reduced.
 * DDP takes the graph to be static (`static_graph=True`, `_set_static_graph()`): it then fails in a first
   backward under `no_sync`.
 
