@@ -27,15 +27,25 @@ bool NeverReached::IsAt(ir::ModuleId module, uint32_t position) const {
 
 // Nothing calls it, and neither code nor text (`"train:main"`) speaks of it.
 bool NeverReached::IsUnused(FuncId function) const {
+  if (!IsUncalledFunction(function) && !IsUncalledMethod(function)) return false;
   const ir::ModuleId module = program_.funcs[function].module;
-  const auto [known, is_new] = unused_.try_emplace(module.index);
-  if (is_new) known->second = UnusedIn(module);
-  return known->second[program_.funcs[function].function.index];
+  const auto [known, is_new] = unnamed_.try_emplace(module.index);
+  if (is_new) known->second = UnnamedIn(module);
+  const std::vector<bool>& unnamed = known->second;
+  const auto is_named_elsewhere = [&](FuncId each) { return others_.name(module, program_.text(program_.function(each).name)); };
+  if (!unnamed[program_.funcs[function].function.index] || is_named_elsewhere(function)) return false;
+  if (!IsNamed(program_, function)) return true;
+  std::vector<Part> aside;
+  for (uint32_t i = 0; i < unnamed.size(); ++i) {
+    const FuncId other = program_.func(module, ir::FunctionId{i});
+    if (unnamed[i] && other != function && !is_named_elsewhere(other)) aside.push_back({program_.function(other).begin, program_.function(other).end});
+  }
+  return !IsNamed(program_, function, aside);
 }
 
-// Functions that are named nowhere, then those that only such ones name (`mp.spawn(train, ...)` in a function that nothing calls hands it to
+// Functions that no code names, then those that only such ones name (`mp.spawn(train, ...)` in a function that nothing calls hands it to
 // nobody), and so on.
-std::vector<bool> NeverReached::UnusedIn(ir::ModuleId module) const {
+std::vector<bool> NeverReached::UnnamedIn(ir::ModuleId module) const {
   const auto& functions = program_.modules[module].functions;
   std::vector<bool> unused(functions.size());
   if (!AreCallersSeen(module)) return unused;
@@ -49,7 +59,7 @@ std::vector<bool> NeverReached::UnusedIn(ir::ModuleId module) const {
     grows = false;
     for (const uint32_t i : open) {
       const FuncId function = program_.func(module, ir::FunctionId{i});
-      if (unused[i] || IsNamed(program_, function, aside) || others_.name(module, program_.text(program_.function(function).name))) continue;
+      if (unused[i] || IsNamed(program_, function, aside)) continue;
       unused[i] = grows = true;
       if (IsUncalledFunction(function)) aside.push_back({program_.function(function).begin, program_.function(function).end});
     }

@@ -41,7 +41,7 @@ class NeverReached {
  private:
   bool IsExcluded(FuncId function, ir::StmtId stmt) const;
   bool IsUnused(FuncId function) const;
-  std::vector<bool> UnusedIn(ir::ModuleId module) const;
+  std::vector<bool> UnnamedIn(ir::ModuleId module) const;
   bool IsUncalledFunction(FuncId function) const;
   bool IsUncalledMethod(FuncId function) const;
   bool IsOfUnusedClass(FuncId function) const;
@@ -60,7 +60,7 @@ class NeverReached {
   const OtherFiles others_;
   const binding::Neighbourhood neighbourhood_;
   const LeftBehind left_behind_;
-  mutable std::unordered_map<uint32_t, std::vector<bool>> unused_;  // by ModuleId, and FunctionId
+  mutable std::unordered_map<uint32_t, std::vector<bool>> unnamed_;  // by ModuleId, and FunctionId
   mutable std::unordered_map<uint32_t, bool> unused_classes_;  // by ClassId
   std::vector<bool> has_main_;  // by module
 };

@@ -207,8 +207,8 @@ class LaneBuilder {
 
 bool ShowsDifference(const witness::Witness& witness) {
   if (!witness.stuck.empty()) return true;
-  // All ranks do the same, and come through.
-  if (witness.ops.size() < 2) return false;
+  // All ranks do the same and come through, if to another result.
+  if (witness.ops.size() < 2 && witness.effect == witness::Effect::Semantic) return false;
   const size_t common = CommonSteps(witness);
   return std::any_of(witness.ops.begin(), witness.ops.end(), [&](const auto& ops) { return ops.size() > common; });
 }
