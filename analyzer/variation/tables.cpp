@@ -166,7 +166,6 @@ void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
   std::ranges::fill(defaults_, ValueId::None());
   std::ranges::fill(decorated_, ValueId::None());
   std::ranges::fill(effects, Effects());
-  substitutions = {};
   std::ranges::fill(round_of, 0);
   std::ranges::fill(assumed_, Assumption{});
   for (const ir::ModuleId module : edited) {

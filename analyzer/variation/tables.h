@@ -16,7 +16,6 @@
 #include "analyzer/binding/receiver.h"
 #include "analyzer/ir/attribute_uses.h"
 #include "analyzer/knowledge/knowledge.h"
-#include "analyzer/variation/call_substitution.h"
 #include "analyzer/variation/effects.h"
 #include "analyzer/variation/facts.h"
 #include "analyzer/variation/places.h"
@@ -121,7 +120,6 @@ struct Tables {
   std::vector<knowledge::ClassId> known_classes;         // by project ClassId: itself known to the knowledge base
   std::vector<std::vector<knowledge::ClassId>> known_bases;  // by project ClassId: known classes it derives from
   std::vector<Effects> effects;            // by FuncId: what a call of it leaves behind
-  SubstitutionMemos substitutions;
   std::vector<uint32_t> round_of;          // by FuncId: the round in which it was last evaluated, or is being so
   MarkId ragged_mark;
   NameId process_group_class;
