@@ -47,14 +47,9 @@ std::string Joined(std::string_view folder, std::string_view name) {
   return folder.empty() ? std::string(name) : std::string(folder) + "/" + std::string(name);
 }
 
+// What `from .dotted import ...` leads to in a file of the folder.
 std::string FileIn(const ModuleGraph& graph, const std::string& folder, std::string_view dotted) {
-  std::string path = Joined(folder, dotted);
-  std::replace(path.begin() + static_cast<ptrdiff_t>(path.size() - dotted.size()), path.end(), '.', '/');
-  for (const std::string_view ending : {".py", "/__init__.py"}) {
-    const std::string file = path + std::string(ending);
-    if (std::ranges::binary_search(graph.paths(), file)) return file;
-  }
-  return {};
+  return graph.Resolve(Joined(folder, "__init__.py"), 1, dotted);
 }
 
 }  // namespace

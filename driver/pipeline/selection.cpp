@@ -264,9 +264,11 @@ class Selector {
   void AddStarters(const std::vector<uint32_t>& named, std::vector<uint32_t>& starters) const {
     for (uint32_t i = 0; i < out_.files.size(); ++i) {
       if (!out_.files[i].mentions || out_.files[i].is_cpp || out_.requested[i] || std::ranges::count(starters, i) > 0) continue;
-      const base::Result<std::string> text = out_.files[i].text.empty() ? ReadBytes(i) : base::Result<std::string>(out_.files[i].text);
-      if (!text || !launch_files::StartsProcesses(*text)) continue;
-      const bool has_name = std::ranges::any_of(named, [&](uint32_t file) { return text->find(NameOf(in_.project.all[file])) != std::string::npos; });
+      std::string read;
+      if (out_.files[i].text.empty()) read = ReadBytes(i).value_or("");
+      const std::string_view text = out_.files[i].text.empty() ? read : out_.files[i].text;
+      if (!launch_files::StartsProcesses(text)) continue;
+      const bool has_name = std::ranges::any_of(named, [&](uint32_t file) { return text.find(NameOf(in_.project.all[file])) != std::string_view::npos; });
       if (has_name) starters.push_back(i);
     }
   }
