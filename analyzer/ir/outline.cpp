@@ -5,17 +5,23 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ir/bindings.h"
+
 namespace allranks::ir {
 namespace {
 
 class Outline {
  public:
-  Outline(const Module& module, std::string_view text) : module_(module), text_(text) {}
+  Outline(const Module& module, std::string_view text, const base::Interner& names)
+      : module_(module), text_(text), names_(names), calls_of_overridden_(module, names) {}
 
   uint64_t Run() {
     AddTextOutside();
     for (const Function& function : module_.functions) AddFunction(function);
     for (const Class& one : module_.classes) AddClass(one);
+    for (const Stmt& stmt : module_.stmts) {
+      if (stmt.kind == StmtKind::Import || stmt.kind == StmtKind::Global) Add(stmt.begin, stmt.end);
+    }
     return sum_;
   }
 
@@ -43,7 +49,10 @@ class Outline {
 
   void AddFunction(const Function& function) {
     Add((uint64_t{function.parent.index} << 32) | function.owner.index);
-    Add((uint64_t{function.flags} << 2) | (function.is_generator ? 2u : 0u) | (IsStub(module_, function) ? 1u : 0u));
+    const bool is_stub = IsStub(module_, function);
+    const bool calls_overridden = function.owner && calls_of_overridden_.In(function);
+    Add((uint64_t{function.flags} << 3) | (function.is_generator ? 4u : 0u) | (calls_overridden ? 2u : 0u) | (is_stub ? 1u : 0u));
+    if (is_stub) Add(BodyBegin(module_, function), function.end);
     for (const ExprId decorator : function.decorators) Add(module_[decorator].begin, module_[decorator].end);
     // The text outside holds the heads of those that are nested in none.
     if (function.parent && function.parent != kTopLevel) Add(function.begin, BodyBegin(module_, function));
@@ -53,16 +62,51 @@ class Outline {
     Add((uint64_t{one.parent.index} << 32) | one.owner.index);
     const auto statements = module_.statements(one.body);
     Add(one.begin, statements.empty() ? one.end : module_[statements.front()].begin);
+    // The text outside holds all of those that are nested in none.
+    if (one.parent == kTopLevel) return;
+    AddNamesAround(one);
+    for (const StmtId id : statements) {
+      if (module_[id].kind != StmtKind::FunctionDef) Add(module_[id].begin, module_[id].end);
+    }
+  }
+
+  // A variable of a function around hides what a base would be else.
+  void AddNamesAround(const Class& one) {
+    for (FunctionId around = one.parent; around && around != kTopLevel; around = module_.functions[around].parent) {
+      ForEachBindingIn(module_, module_.functions[around].body, [&](const Binding& binding) {
+        if (binding.name) Add(names_.View(binding.name));
+      });
+    }
   }
 
   const Module& module_;
   std::string_view text_;
+  const base::Interner& names_;
+  CallsOfOverridden calls_of_overridden_;
   uint64_t sum_ = 0;
 };
 
 }  // namespace
 
-uint64_t OutlineOf(const Module& module, std::string_view text) { return Outline(module, text).Run(); }
+uint64_t OutlineOf(const Module& module, std::string_view text, const base::Interner& names) { return Outline(module, text, names).Run(); }
+
+CallsOfOverridden::CallsOfOverridden(const Module& module, const base::Interner& names) : super_(names.Find("super")) {
+  for (const Expr& expr : module.exprs) {
+    if (expr.kind == ExprKind::Attribute) places_[AttrOf(expr)].push_back(expr.begin);
+    if (expr.kind == ExprKind::Name && super_ && NameOf(expr) == super_) places_[super_].push_back(expr.begin);
+  }
+  for (auto& [name, places] : places_) std::ranges::sort(places);
+}
+
+bool CallsOfOverridden::In(const Function& method) const {
+  const auto stands_in = [&](NameId name) {
+    const auto places = name ? places_.find(name) : places_.end();
+    if (places == places_.end()) return false;
+    const auto first = std::ranges::lower_bound(places->second, method.begin);
+    return first != places->second.end() && *first < method.end;
+  };
+  return stands_in(super_) || stands_in(method.name);
+}
 
 uint32_t BodyBegin(const Module& module, const Function& function) {
   const auto statements = module.statements(function.body);

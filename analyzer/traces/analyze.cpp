@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "analyzer/traces/analysis.h"
@@ -25,15 +26,6 @@ std::string BoundOf(const State& state, base::CutKind kind) {
 
 bool IsOfFile(const State& state, FuncId func, uint32_t module) { return state.program.funcs[func].module.index == module; }
 
-// A function that is given up; of a file the first one is said.
-void LeaveOut(State& state, FuncId func, base::CutKind kind) {
-  if (!state.trace_of[func.index]) state.trace_of[func.index] = state.traces.Empty();
-  state.limits.push_back({func, BoundOf(state, kind), true});
-  const uint32_t module = state.program.funcs[func].module.index;
-  const bool is_said = std::ranges::any_of(state.cut, [&](const auto& cut) { return IsOfFile(state, cut.function, module); });
-  if (!is_said) state.cut.push_back({func, kind});
-}
-
 // What follows a bound of a whole file in that file is not said again.
 std::vector<LimitHit> Said(const State& state) {
   std::vector<LimitHit> limits;
@@ -46,6 +38,14 @@ std::vector<LimitHit> Said(const State& state) {
 
 }  // namespace
 
+void LeaveOut(State& state, FuncId func, base::CutKind kind) {
+  if (!state.trace_of[func.index]) state.trace_of[func.index] = state.traces.Empty();
+  state.limits.push_back({func, BoundOf(state, kind), true});
+  const uint32_t module = state.program.funcs[func].module.index;
+  const bool is_said = std::ranges::any_of(state.cut, [&](const auto& cut) { return IsOfFile(state, cut.function, module); });
+  if (!is_said) state.cut.push_back({func, kind});
+}
+
 void TakeCut(State& state, const Watched& watched) {
   state.watch = watched.watch;
   for (const variation::CutFunction& cut : watched.cut) {
@@ -56,6 +56,11 @@ void TakeCut(State& state, const Watched& watched) {
       if (is_left) LeaveOut(state, FuncId{f}, cut.kind);
     }
   }
+}
+
+void NoteStop(State& state, std::span<const FuncId> left, const base::Cut& cut, Watched& watched) {
+  for (const FuncId func : left) LeaveOut(state, func, cut.kind);
+  watched.is_stopped = true;
 }
 
 std::vector<Difference> KeepInnermost(std::vector<Difference> differences) {
@@ -89,6 +94,7 @@ void AnalyzeFunction(State& state, FuncId func, CheckResult* result) {
   try {
     const base::Watch::Turn turn(state.watch, module);
     state.trace_of[func.index] = BuildTrace(state, func);
+    NoteOwnDepth(state, state.trace_of[func.index]);
     CheckFunction(state, func, result);
   } catch (const base::Cut& cut) {
     if (cut.kind == base::CutKind::Stopped) throw;
@@ -132,9 +138,7 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
   try {
     for (; done < graph.order.size(); ++done) AnalyzeFunction(state, graph.order[done], &result);
   } catch (const base::Cut& cut) {
-    // What was compared until the run was stopped is right.
-    for (size_t i = done; i < graph.order.size(); ++i) LeaveOut(state, graph.order[i], cut.kind);
-    watched.is_stopped = true;
+    NoteStop(state, std::span(graph.order).subspan(done), cut, watched);
   }
   watched.cut = state.cut;
   return Summarize(state, graph, std::move(result));

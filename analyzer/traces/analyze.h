@@ -1,6 +1,8 @@
 // The parts of Analyze: for whoever has some of their results already.
 #pragma once
 
+#include <span>
+
 #include "analyzer/traces/build.h"
 #include "analyzer/traces/call_graph.h"
 #include "analyzer/traces/check.h"
@@ -20,6 +22,12 @@ Analysis Analyze(const binding::Program& program, const knowledge::Knowledge& kn
 
 // Functions of which the values are not known, since they were given up, are so here as well.
 void TakeCut(State& state, const Watched& watched);
+
+// A function that is given up; of a file the first one is said.
+void LeaveOut(State& state, FuncId func, base::CutKind kind);
+
+// The run was stopped before these were compared. What was compared until then is right.
+void NoteStop(State& state, std::span<const FuncId> left, const base::Cut& cut, Watched& watched);
 
 // One function, after those that it calls: its trace, and where ranks differ in it.
 void AnalyzeFunction(State& state, FuncId func, CheckResult* result);

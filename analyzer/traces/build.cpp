@@ -45,13 +45,13 @@ class Builder {
     for (auto it = decorators.rbegin(); it != decorators.rend(); ++it) {
       const knowledge::Entry& entry = state_.knowledge[*it];
       const SiteId site = traces_.AddSite({func_, {}, DecoratorSpan()});
-      body = traces_.Choice(site, ValueOfFormula(state_, entry.guard), traces_.Scope(site, func_, body), traces_.Empty());
+      body = traces_.Choice(site, ValueOfFormula(state_, entry.guard), OwnScope(site, body), traces_.Empty());
     }
     const knowledge::EntryId hook = Overridden();
-    if (!hook || !state_.knowledge[hook].guard || IsCalled()) return body;
+    if (!hook || !state_.knowledge[hook].guard || state_.is_called[func_.index]) return body;
     // `compute_metrics` of MMEngine: the library calls it, and on these ranks alone.
     const SiteId site = traces_.AddSite({func_, {}, {module_.file, function_.name_begin, function_.name_end}});
-    return traces_.Choice(site, ValueOfFormula(state_, state_.knowledge[hook].guard), traces_.Scope(site, func_, body), traces_.Empty());
+    return traces_.Choice(site, ValueOfFormula(state_, state_.knowledge[hook].guard), OwnScope(site, body), traces_.Empty());
   }
 
  private:
@@ -66,16 +66,15 @@ class Builder {
     return {};
   }
 
-  // By the project itself.
-  bool IsCalled() const {
-    const auto calls_it = [&](const auto& item) { return item.second.function == func_; };
-    const auto has_call = [&](const variation::FunctionFacts& caller) { return std::ranges::any_of(caller.calls, calls_it); };
-    return std::ranges::any_of(state_.facts.functions, has_call);
+  // What it runs itself, as if it called itself for that.
+  TraceId OwnScope(SiteId site, TraceId body) {
+    NoteUse(state_, func_);
+    return traces_.Scope(site, func_, body);
   }
 
   // What runs once only: where it ran before there is nothing to issue.
   TraceId MakeOnce(SiteId site, ValueId made, TraceId body) {
-    const TraceId parts[] = {traces_.Scope(site, func_, body), traces_.Keep(site, made, Filling::Made)};
+    const TraceId parts[] = {OwnScope(site, body), traces_.Keep(site, made, Filling::Made)};
     return traces_.Choice(site, made, traces_.Empty(), traces_.Seq(parts));
   }
 
@@ -217,6 +216,7 @@ class Builder {
     // Never evaluated: code that nothing reaches.
     if (!condition) return traces_.Empty();
     if (const ValueId made = state_.made_once.Condition(func_, test)) condition = made;
+    NoteFollowed();
     return traces_.Choice(At(test), condition, then_trace, else_trace);
   }
 
@@ -658,6 +658,11 @@ class Builder {
     return traces_.Empty();
   }
 
+  // What was found out about things that are made once depends on these functions as well.
+  void NoteFollowed() {
+    for (const FuncId followed : state_.made_once.followed()) NoteUse(state_, followed);
+  }
+
   // `Thread(target=dist.barrier)`: who calls it, and when, the library decides.
   void NoteHandedOver(ir::ExprId site, const CallFact& call) {
     for (const ValueId arg : state_.facts.args(call)) {
@@ -676,6 +681,7 @@ class Builder {
     const bool is_class = call.callee && state_.values[call.callee].kind == ValueKind::Class;
     if (!is_class) return trace;
     const ValueId made = state_.made_once.OneObject(state_.values[call.callee].class_id());
+    NoteFollowed();
     if (made && trace != traces_.Empty()) return MakeOnce(At(site), made, trace);
     if (!state_.modes.IsMadeBy(call)) return trace;
     const ValueId module = state_.values.Make(variation::Value::Instance(state_.values[call.callee].class_id()), {});
@@ -796,7 +802,7 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
              const source::SourceFiles& files_in)
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
-      is_relevant(program_in.funcs.size()), depth_in_cycle(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
+      is_relevant(program_in.funcs.size()), is_called(CalledIn(facts_in)), is_used(program_in.funcs.size()), depth_in_cycle(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
       loop_ends(facts_in.values_store, *program_in.names), job_sizes(program_in, knowledge_in, facts_in),
       traces_of_file(program_in.modules.size()), steps_of_file(program_in.modules.size()) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
@@ -804,6 +810,16 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
     const std::string_view name = program.text(entry.name);
     collective_names.insert(program.names->Intern(name.substr(name.rfind('.') + 1)));
   }
+}
+
+std::vector<bool> CalledIn(const variation::Facts& facts) {
+  std::vector<bool> called(facts.functions.size());
+  for (const variation::FunctionFacts& caller : facts.functions) {
+    for (const auto& [expr, call] : caller.calls) {
+      if (call.function) called[call.function.index] = true;
+    }
+  }
+  return called;
 }
 
 void State::BeginTraces(FuncId func) {

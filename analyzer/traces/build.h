@@ -38,6 +38,9 @@ struct State {
   std::vector<TraceId> trace_of;   // by FuncId; none: not built, or not relevant
   std::vector<bool> is_relevant;
   std::vector<uint32_t> cycle;     // by FuncId, as CallGraph says it
+  std::vector<bool> is_called;     // by FuncId: the project itself calls it
+  std::vector<bool> is_used;       // by FuncId: its trace stands in that of another one, or of itself
+  std::vector<TraceId> own_depth;  // recursive calls behind something that each rank decides by itself, as far as they were met
   // By FuncId: how many calls within its cycle its trace holds in one another. Functions of public repositories hold two.
   static constexpr uint32_t kDeepestInCycle = 16;
   std::vector<uint32_t> depth_in_cycle;
@@ -83,6 +86,7 @@ struct State {
   bool exhausted() const { return projection_steps > most_steps; }
   // Traces of others that the function at hand was built of; none: not noted. One that is not relevant counts as empty.
   std::vector<std::pair<FuncId, TraceId>>* uses = nullptr;
+  bool asks_for_others = false;    // what the function at hand is found to do depends on operations of functions that it does not call
   bool follows_recursion = false;  // somebody looks for recursive calls in what is instantiated
   std::unordered_set<uint32_t> cut_recursion;   // TraceIds of recursive calls that a bound kept from being followed
   mutable bool meets_cut_recursion = false;     // a rank gets to one of them in the function at hand, whatever is not known
@@ -114,6 +118,15 @@ TraceId ResolveCall(State& state, SiteId site, ValueId callee, std::vector<Value
 
 // The trace of a function that is called: none while it is not built, empty if nothing in it matters.
 TraceId TraceOf(const State& state, FuncId func);
+
+// What is made of the function at hand depends on this one.
+void NoteUse(State& state, FuncId func);
+
+// Notes recursive calls in a trace of the function at hand that ranks get to as each of them decides: State::own_depth.
+void NoteOwnDepth(State& state, TraceId root);
+
+// State::is_called.
+std::vector<bool> CalledIn(const variation::Facts& facts);
 
 // A call of `func`, whose value may be `callee` (with a receiver and captured variables): its trace in a scope.
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args);

@@ -46,6 +46,7 @@ void FunctionCheck::Run() {
   state_.BeginSteps(module);
   const TraceId parametric = state_.trace_of[func_.index];
   root_ = Instantiate(state_, parametric, OwnBinding(), &origins_);
+  NoteOwnDepth(state_, root_);
   if ((traces_[root_].flags & (kVarying | kHasTry)) == 0) return;
   const bool is_entry = state_.program.funcs[func_].function == ir::kTopLevel;
   root_ = WithHistory(state_, root_, is_entry, &before_history_);

@@ -233,6 +233,7 @@ bool FunctionCheck::MayBeElsewhere(bool sends, bool receives) const {
   if (sends && receives) return false;
   const std::unordered_set<uint32_t> own = SitesIn(root_);
   const ir::ModuleId module = state_.program.funcs[func_].module;
+  state_.asks_for_others = true;
   return std::ranges::any_of(state_.sites, [&](const OperationSite& place) {
     if (!place.entry || own.contains(place.site.index)) return false;
     if (state_.program.funcs[traces_.site(place.site).function].module != module) return false;

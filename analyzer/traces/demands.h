@@ -27,14 +27,19 @@ class JobSizes {
   // would come with the same ranks.
   bool IsOnOneNode(ir::ModuleId module) const;
 
+  // Whether two programs of the same modules say the same.
+  bool Same(const JobSizes& other) const { return starts_ == other.starts_ && inits_ == other.inits_; }
+
  private:
   struct Start {
     ir::ModuleId module;
     uint32_t count = 0;  // 0: not known
+    bool operator==(const Start&) const = default;
   };
   struct Init {
     ir::ModuleId module;
     bool is_by_local_rank = false;
+    bool operator==(const Init&) const = default;
   };
   void Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const variation::CallFact& call);
 

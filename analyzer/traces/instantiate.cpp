@@ -178,6 +178,11 @@ TraceId TraceOf(const State& state, FuncId func) {
   return state.is_relevant[func.index] ? state.trace_of[func.index] : state.traces.Empty();
 }
 
+void NoteUse(State& state, FuncId func) {
+  if (state.is_relevant[func.index]) state.is_used[func.index] = true;
+  if (state.uses != nullptr) state.uses->emplace_back(func, TraceOf(state, func));
+}
+
 namespace {
 
 // Bounds of what the function at hand may hold of others.
@@ -200,7 +205,7 @@ bool IsFollowed(State& state, FuncId func) {
 
 TraceId CallTrace(State& state, SiteId site, FuncId func, ValueId callee, std::span<const ValueId> args) {
   const TraceId trace = TraceOf(state, func);
-  if (state.uses != nullptr) state.uses->emplace_back(func, trace);
+  NoteUse(state, func);
   if (!state.is_relevant[func.index]) return state.traces.Empty();
   if (!trace) return state.traces.Rec(site, func, state.values.Tuple(args));
   if (!IsFollowed(state, func)) return state.traces.Opaque(site, callee);

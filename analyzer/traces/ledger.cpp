@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -98,26 +97,10 @@ std::set<uint32_t> FunctionsWithLimits(const State& state) {
 // Functions that call themselves on some ranks and not on others, as the rank decides (`if n > 0: walk(n - 1)` of `walk(rank)`): how
 // deep each rank gets is not compared.
 std::set<uint32_t> FunctionsOfOwnDepth(const State& state) {
-  const auto is_own = [&](const Trace& trace) {
-    const bool decides = trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop;
-    return decides && trace.value && !state.values.axes(trace.value).empty() && IsPredicate(state.values, trace.value);
-  };
-  std::vector<TraceId> work;
-  for (uint32_t i = 0; i < state.traces.size(); ++i) {
-    const Trace& trace = state.traces[TraceId{i}];
-    if ((trace.flags & kHasRec) != 0 && is_own(trace)) work.push_back(TraceId{i});
-  }
   std::set<uint32_t> functions;
-  std::unordered_set<uint32_t> seen;
-  while (!work.empty()) {
-    const TraceId id = work.back();
-    work.pop_back();
-    if (!seen.insert(id.index).second) continue;
+  for (const TraceId call : state.own_depth) {
     // Of one that was followed as far as a bound lets it a projection says whether any rank gets there.
-    if (state.traces[id].kind == TraceKind::Rec && !state.cut_recursion.contains(id.index)) functions.insert(state.traces[id].payload);
-    for (const TraceId kid : state.traces.Kids(id)) {
-      if ((state.traces[kid].flags & kHasRec) != 0) work.push_back(kid);
-    }
+    if (!state.cut_recursion.contains(call.index)) functions.insert(state.traces[call].payload);
   }
   return functions;
 }
@@ -304,23 +287,12 @@ class LedgerWalk {
   bool names_all_ranks_ = false;     // of the function that the walk began in
 };
 
-// Functions whose trace stands in that of another one.
-std::vector<bool> FindCalled(const State& state) {
-  std::vector<bool> called(state.program.funcs.size());
-  for (uint32_t i = 0; i < state.traces.size(); ++i) {
-    const Trace& trace = state.traces[TraceId{i}];
-    if (trace.kind == TraceKind::Scope || trace.kind == TraceKind::Rec) called[trace.payload] = true;
-  }
-  return called;
-}
-
 class LedgerBuilder {
  public:
   LedgerBuilder(const State& state, const CallGraph& graph, const Standing& standing)
       : state_(state), standing_(standing), limited_(Limited(state)), from_entries_(state, standing, limited_), from_anywhere_(state, standing, limited_) {
-    const std::vector<bool> called = FindCalled(state);
     for (const FuncId func : graph.order) {
-      if (!called[func.index]) from_entries_.Entry(func);
+      if (!state.is_used[func.index]) from_entries_.Entry(func);
       else from_anywhere_.Entry(func);
     }
   }

@@ -210,6 +210,7 @@ MadeOnce::Bases MadeOnce::Missing(FuncId func, ir::ExprId test, bool truth, int 
 
 ValueId MadeOnce::Condition(FuncId func, ir::ExprId test) {
   asks_for_job_ = joins_job_.contains(func);
+  followed_.clear();
   return Condition(func, test, 0);
 }
 
@@ -253,6 +254,7 @@ ValueId MadeOnce::Condition(FuncId func, ir::ExprId test, int depth) {
 ValueId MadeOnce::OfCall(FuncId func, ir::ExprId test, int depth) {
   const CallFact* call = facts_.call(func, test);
   if (depth == kDeepestTest || call == nullptr || call->kind != CallKind::Function || !call->function) return {};
+  followed_.push_back(call->function);
   const ir::ExprId result = OnlyResult(call->function);
   const ValueId made = result ? Condition(call->function, result, depth + 1) : ValueId::None();
   if (!made || !facts_.values_store.has_param(made)) return made;
@@ -443,9 +445,11 @@ ValueId MadeOnce::KeptCall(FuncId func) {
 
 // A metaclass whose `__call__` keeps what it makes.
 ValueId MadeOnce::OneObject(binding::ClassId class_id) {
+  followed_.clear();
   for (const binding::ClassId each : program_.classes[class_id].mro) {
     for (const ir::Arg& base : program_.ir_class(each).bases) {
       if (base.kind != ir::ArgKind::Keyword || program_.text(base.keyword) != "metaclass") continue;
+      followed_.push_back(program_.func(program_.classes[each].module, ir::kTopLevel));
       const ValueId meta = facts_.value(program_.classes[each].module, base.value);
       if (!meta || facts_.values_store[meta].kind != ValueKind::Class) continue;
       const binding::ClassId meta_id = facts_.values_store[meta].class_id();

@@ -66,6 +66,8 @@ class MadeOnce {
 
   // `test` with each question whether something is made replaced by its `Made`; none if it asks nothing of the kind.
   ValueId Condition(FuncId func, ir::ExprId test);
+  // The functions that the last `Condition` or `OneObject` looked into.
+  const std::vector<FuncId>& followed() const { return followed_; }
   // The `Made` of what an assignment to `target` fills, of an item also that of its table; none if it fills no such place.
   std::vector<ValueId> FilledBy(FuncId func, ir::ExprId target);
   // The `Made` of the job, if the operation is one that joins or leaves it and somebody asks for it before.
@@ -116,6 +118,7 @@ class MadeOnce {
   const knowledge::Knowledge& knowledge_;
   variation::Facts& facts_;
   Bases once_;
+  std::vector<FuncId> followed_;
   std::set<FuncId> joins_job_;    // where a process joins the job if it has not
   bool asks_for_job_ = false;     // the test at hand stands in one of these
   std::map<Base, uint32_t> symbols_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -151,6 +152,7 @@ class Unroller {
   void Follow(TraceId id, const Trace& trace, size_t around) {
     const FuncId func{trace.payload};
     const TraceId callee = TraceOf(state_, func);
+    NoteUse(state_, func);
     if (!trace.value || !callee) return;
     const auto [known, is_new] = numbers_.try_emplace({func.index, trace.value.index}, 0);
     if (!is_new) return;
@@ -161,7 +163,6 @@ class Unroller {
       state_.cut_recursion.insert(id.index);
       return;
     }
-    if (state_.uses != nullptr) state_.uses->emplace_back(func, callee);
     Binding binding{.func = func, .args = args, .around = {}};
     if (func == binding_.func) binding.around = binding_.around;
     known->second = calls_.size();
@@ -229,6 +230,23 @@ TraceId WithDecidingArguments(State& state, FuncId func, TraceId trace) {
     return state.traces.Rec(call.site, func, changes ? state.values.Tuple(args) : ValueId::None());
   };
   return Rewriter(state.traces, of_call).Run(trace);
+}
+
+void NoteOwnDepth(State& state, TraceId root) {
+  const auto is_own = [&](const Trace& trace) {
+    const bool decides = trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop;
+    return decides && trace.value && !state.values.axes(trace.value).empty() && IsPredicate(state.values, trace.value);
+  };
+  std::set<std::pair<TraceId, bool>> seen;
+  std::vector<std::pair<TraceId, bool>> work = {{root, false}};
+  while (!work.empty()) {
+    const auto [id, is_behind_own] = work.back();
+    work.pop_back();
+    const Trace& trace = state.traces[id];
+    if ((trace.flags & kHasRec) == 0 || !seen.emplace(id, is_behind_own).second) continue;
+    if (is_behind_own && trace.kind == TraceKind::Rec) state.own_depth.push_back(id);
+    for (const TraceId kid : state.traces.Kids(id)) work.emplace_back(kid, is_behind_own || is_own(trace));
+  }
 }
 
 bool SurelyMeetsBound(const State& state, TraceId trace) {

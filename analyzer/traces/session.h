@@ -27,16 +27,20 @@ class Session {
     TraceId trace;
     std::vector<OperationSite> sites;
     std::vector<LimitHit> limits;
+    std::vector<TraceId> own_depth;
     CheckResult result;
     bool sets_up_own_job = false;
     uint64_t steps = 0;            // State::projection_steps
     size_t traces = 0;             // nodes
     uint32_t depth_in_cycle = 0;
     bool is_heavy = false;         // near a bound: whether it is reached depends on what is there already
+    bool asks_for_others = false;  // State::asks_for_others: it is made anew each time
   };
 
   Analysis Begin(State& state, const CallGraph& graph, Watched& watched);
   std::optional<Analysis> Follow(const CallGraph& graph, const variation::Session& variation, Watched& watched);
+  const Made& Make(State& state, FuncId func);
+  void TakeOver(State& state, FuncId func) const;
   bool IsSame(const State& state, FuncId func, const std::vector<bool>& touched) const;
 
   std::unique_ptr<State> base_;  // with all functions as they were at `base_update_`

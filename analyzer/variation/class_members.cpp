@@ -45,8 +45,8 @@ ValueId ClassMembers::ByName(ValueId object, NameId attr, ValueId assigned) cons
   if (hint == nullptr || tables_.IsNoRank(assigned)) return {};
   const Value& known = store_[LookThrough(tables_, object)];
   if (known.kind == ValueKind::Instance) {
-    const DeclaredField declared = DeclarationOf(tables_.program, known.class_id(), attr);
-    if (declared.value && tables_.IsNoRank(tables_.facts.value(declared.module, declared.value))) return {};
+    const binding::ClassId declaring = DeclaringClass(tables_.program, known.class_id(), attr);
+    if (declaring && tables_.IsNoRank(tables_.Read(TableId::Usual, declaring.index, attr.index))) return {};
   }
   return tables_.HintValue(*hint);
 }

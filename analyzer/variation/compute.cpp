@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/failures.h"
 
 namespace allranks::variation {
 namespace {
@@ -132,6 +133,7 @@ void KeepArgumentsInUse(Facts& facts) {
 void NoteCut(Tables& tables, FuncId function, base::CutKind kind) {
   tables.facts.functions[function] = {};
   tables.effects[function.index].clear();
+  tables.calls_to_file[function.index] = kNoFile;
   const ir::ModuleId module = tables.program.funcs[function].module;
   const bool is_known = std::ranges::any_of(tables.cut, [&](const CutFunction& cut) { return tables.program.funcs[cut.function].module == module; });
   if (!is_known) tables.cut.push_back({function, kind});
@@ -265,6 +267,7 @@ void FunctionEvaluator::Run() {
   keep_last(facts_.leaves);
   keep_last(facts_.iterations);
   keep_last(facts_.trip_counts);
+  tables_.calls_to_file[id_.index] = CallsToFile(tables_, id_, facts_.calls);
   // Set where the function is defined, in the evaluation of what is around it.
   facts_.decorators = std::move(tables_.facts.functions[id_].decorators);
   tables_.facts.functions[id_] = std::move(facts_);

@@ -94,6 +94,9 @@ class FunctionEvaluator {
   // statements.cpp, container_changes.cpp
   void EvalBlock(ir::BlockId block);
   void EvalStmt(ir::StmtId stmt);
+  void ForgetValuesIn(const ir::Stmt& stmt);
+  void ForgetValuesIn(ir::BlockId block);
+  void ForgetValuesIn(ir::ExprId expr);
   void EvalIf(const ir::Stmt& stmt);
   void EvalTry(const ir::Stmt& stmt);
   void NoteRaised(const ir::Stmt& raise);

@@ -12,19 +12,19 @@ bool Strikes(const knowledge::Knowledge& knowledge, const ir::Expr& type, knowle
   return name && knowledge.FindException(name) == whom;
 }
 
-bool ReadsAFile(const Tables& tables, FuncId function, const CallFact& call, ir::ExprId site, int depth) {
-  constexpr int kDeepest = 2;
+// The calls on the way from this one to a file, this one included; kNoFile if it leads to none, or only through more functions than are followed.
+uint8_t CallsToFile(const Tables& tables, const ir::Module& module, ir::ExprId site, const CallFact& call) {
+  constexpr uint8_t kMostCalls = 3;
   constexpr knowledge::Role kOfFiles[] = {knowledge::Role::ReadFile, knowledge::Role::OpenFile, knowledge::Role::LoadTensors};
-  if (tables.program.module_of(function)[site].kind != ir::ExprKind::Call) return false;
+  if (module[site].kind != ir::ExprKind::Call) return kNoFile;
   if (call.kind == CallKind::Known) {
     const knowledge::Entry& entry = tables.knowledge[call.entry];
-    return std::ranges::any_of(kOfFiles, [&](knowledge::Role role) { return entry.Has(role); });
+    return std::ranges::any_of(kOfFiles, [&](knowledge::Role role) { return entry.Has(role); }) ? 1 : kNoFile;
   }
   const bool is_own = call.kind == CallKind::Function || call.kind == CallKind::Construct;
-  if (!is_own || !call.function || depth >= kDeepest) return false;
-  return std::ranges::any_of(tables.facts.functions[call.function].calls, [&](const auto& inner) {
-    return ReadsAFile(tables, call.function, inner.second, inner.first, depth + 1);
-  });
+  if (!is_own || !call.function) return kNoFile;
+  const uint8_t calls = tables.calls_to_file[call.function.index];
+  return calls < kMostCalls ? static_cast<uint8_t>(calls + 1) : kNoFile;
 }
 
 }  // namespace
@@ -57,8 +57,15 @@ bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, Call
   const uint32_t end = module[stmts.back()].end;
   return std::ranges::any_of(calls, [&](const auto& call) {
     const ir::Expr& site = module[call.first];
-    return site.begin >= begin && site.end <= end && ReadsAFile(tables, function, call.second, call.first, 0);
+    return site.begin >= begin && site.end <= end && CallsToFile(tables, module, call.first, call.second) != kNoFile;
   });
+}
+
+uint8_t CallsToFile(const Tables& tables, FuncId function, Calls calls) {
+  const ir::Module& module = tables.program.module_of(function);
+  uint8_t fewest = kNoFile;
+  for (const auto& [site, call] : calls) fewest = std::min(fewest, CallsToFile(tables, module, site, call));
+  return fewest;
 }
 
 }  // namespace allranks::variation

@@ -27,4 +27,7 @@ bool StrikesOne(const knowledge::Knowledge& knowledge, const ir::Module& module,
 // Whether something in a block of a function reads a file or the like, itself or in a helper. `calls`: those of the block, and maybe others.
 bool MayFailAlone(const Tables& tables, FuncId function, ir::BlockId block, Calls calls);
 
+// Tables::calls_to_file of a function of these calls: those on the shortest way, kNoFile if there is none of so few that it is followed.
+uint8_t CallsToFile(const Tables& tables, FuncId function, Calls calls);
+
 }  // namespace allranks::variation

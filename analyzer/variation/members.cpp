@@ -218,12 +218,7 @@ bool FunctionEvaluator::IsOwnMember(ir::ExprId site) const {
 bool FunctionEvaluator::MayRunOn(binding::ClassId subclass) const {
   const FuncId own = tables_.program.FindMethod(subclass, function_.name);
   if (!own || own == id_) return true;
-  const ir::Function& function = tables_.program.function(own);
-  const auto calls_it = [&](const ir::Expr& expr) {
-    if (expr.begin < function.begin || expr.end > function.end) return false;
-    return (expr.kind == ir::ExprKind::Name && Text(ir::NameOf(expr)) == "super") || (expr.kind == ir::ExprKind::Attribute && ir::AttrOf(expr) == function_.name);
-  };
-  return std::ranges::any_of(tables_.program.module_of(own).exprs, calls_it);
+  return tables_.CallsOfOverriddenIn(tables_.program.funcs[own].module).In(tables_.program.function(own));
 }
 
 ValueId FunctionEvaluator::MemberOfKnown(ir::ExprId site, ValueId object, knowledge::EntryId entry) {

@@ -104,8 +104,8 @@ bool OwnFields::MayBeOfProject(ValueId object) const {
 
 void OwnFields::AddDefaults(binding::ClassId class_id, Fields& fields) const {
   for (const NameId name : RecordFields(tables_.program, class_id)) {
-    const DeclaredField declared = DeclarationOf(tables_.program, class_id, name);
-    const ValueId usual = declared.value ? tables_.facts.value(declared.module, declared.value) : ValueId();
+    const binding::ClassId declaring = DeclaringClass(tables_.program, class_id, name);
+    const ValueId usual = declaring ? tables_.Read(TableId::Usual, declaring.index, name.index) : ValueId();
     if (usual && IsConstant(store_[usual])) AddField(fields, name, usual);
   }
 }

@@ -7,13 +7,17 @@
 namespace allranks::variation {
 namespace {
 
+// How far back a read is looked for that was the same.
+constexpr size_t kLookedAt = 8;
+
 bool IsRead(EventKind kind) { return kind < EventKind::Record; }
+
+bool IsSameRead(const Event& a, const Event& b) { return a.kind == b.kind && a.table == b.table && a.owner == b.owner && a.key == b.key; }
 
 }  // namespace
 
 void Log::Note(const Event& event) {
   // The same is mostly asked again at once; in between nothing happened that could change the answer.
-  constexpr size_t kLookedAt = 8;
   const size_t first = events.size() > kLookedAt ? events.size() - kLookedAt : 0;
   for (size_t i = events.size(); i-- > first && IsRead(event.kind) && IsRead(events[i].kind);) {
     if (events[i] == event) return;
@@ -23,10 +27,21 @@ void Log::Note(const Event& event) {
 }
 
 bool Log::NoteRecord(const Event& event) {
+  const bool is_repeated = events.size() < repeated.size() && repeated[events.size()] == event;
   events.push_back(event);
-  if (repeated_records == 0) return false;
-  --repeated_records;
-  return true;
+  return is_repeated;
+}
+
+std::optional<ValueId> Log::Repeated(const Event& read) const {
+  const size_t size = events.size();
+  if (size >= repeated.size() + kLookedAt) return std::nullopt;
+  // As in Note.
+  const size_t first = size > kLookedAt ? size - kLookedAt : 0;
+  for (size_t i = size; i-- > first && IsRead(events[i].kind) && events[i].kind != EventKind::Evaluated;) {
+    if (i < repeated.size() && IsSameRead(events[i], read)) return events[i].value;
+  }
+  if (size < repeated.size() && IsSameRead(repeated[size], read)) return repeated[size].value;
+  return std::nullopt;
 }
 
 void Recording::Begin(Facts& facts) {
@@ -49,8 +64,8 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
   LogRef before = log;
   if (was_evaluated_[function.index]) before = tables.round > 1 ? logs_[tables.round - 2][function.index] : nullptr;
   Log* outer = std::exchange(tables.log, nullptr);
-  uint32_t repeated_records = 0;
-  if (before && Repeat(tables, *before, repeated_records)) {
+  const size_t repeated = before ? Repeat(tables, *before) : 0;
+  if (before && repeated == before->events.size()) {
     FunctionFacts& facts = tables.facts.functions[function];
     facts.returns = before->outcome.returns;
     facts.yields = before->outcome.yields;
@@ -58,6 +73,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     facts.made = before->outcome.made;
     facts.param_made_uniform = before->outcome.param_made_uniform;
     tables.effects[function.index] = before->outcome.effects;
+    tables.calls_to_file[function.index] = before->outcome.calls_to_file;
     for (const auto& [closed, open] : before->closed) tables.store.NoteClosed(closed, open);
     facts.evaluated = true;
     log = before;
@@ -65,7 +81,7 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
     was_evaluated_[function.index] = true;
     const LogRef same_round = std::exchange(log, nullptr);
     try {
-      log = EvaluateAnew(tables, function, same_round ? same_round : before, repeated_records);
+      log = EvaluateAnew(tables, function, same_round ? same_round : before, before ? std::span(before->events).first(repeated) : std::span<const Event>());
     } catch (const base::Cut&) {
       tables.log = outer;
       numbers_[function.index] = 0;
@@ -78,27 +94,26 @@ void Recording::Evaluate(Tables& tables, FuncId function) {
 }
 
 // `before`: an earlier evaluation, with which it may turn out the same.
-Recording::LogRef Recording::EvaluateAnew(Tables& tables, FuncId function, const LogRef& before, uint32_t repeated_records) {
+Recording::LogRef Recording::EvaluateAnew(Tables& tables, FuncId function, const LogRef& before, std::span<const Event> repeated) {
   const auto log = std::make_shared<Log>();
-  log->repeated_records = repeated_records;
+  log->repeated = repeated;
   tables.log = log.get();
   FunctionEvaluator(tables, function).Run();
+  log->repeated = {};
   log->events.shrink_to_fit();
   std::ranges::sort(log->closed);
   log->closed.erase(std::ranges::unique(log->closed).begin(), log->closed.end());
   log->closed.shrink_to_fit();
   const FunctionFacts& facts = tables.facts.functions[function];
-  log->outcome = {facts.returns, facts.yields, facts.stored, facts.made, facts.param_made_uniform, tables.effects[function.index]};
+  log->outcome = {facts.returns, facts.yields, facts.stored, facts.made, facts.param_made_uniform, tables.calls_to_file[function.index], tables.effects[function.index]};
   log->number = before && before->outcome == log->outcome ? before->number : ++last_number_;
   return log;
 }
 
-bool Recording::Repeat(Tables& tables, const Log& log, uint32_t& repeated_records) const {
-  for (const Event& event : log.events) {
-    if (!RepeatOne(tables, event)) return false;
-    if (event.kind == EventKind::Record) ++repeated_records;
-  }
-  return true;
+// How many events were the same.
+size_t Recording::Repeat(Tables& tables, const Log& log) const {
+  const auto other = std::ranges::find_if(log.events, [&](const Event& event) { return !RepeatOne(tables, event); });
+  return static_cast<size_t>(other - log.events.begin());
 }
 
 // False if what was read is another.

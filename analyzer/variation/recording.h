@@ -2,11 +2,14 @@
 // functions are evaluated again that would read something else than before.
 //
 // An evaluation follows from the function's own IR, the heads of others (ir/outline.h) and what it reads. So one that
-// reads the same in the same order has the same outcome, and repeating what it did for others stands for it.
+// reads the same in the same order has the same outcome, and repeating what it did for others stands for it. Where something differs
+// it is evaluated, and reads up to there what the repetition did: functions that it calls have stored things since then.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,8 +30,9 @@ enum class TableId : uint8_t {
   Made,         // (project class, attribute): what objects are made with there, of it or a class below
   Replaced,     // (project class or module, attribute): whether an object that is made already gets another one
   Handlers,     // (function, 0): whether a signal had it called by now
+  Usual,        // (project class, attribute): what the class says a field is unless somebody sets it
 };
-constexpr size_t kTableCount = 9;
+constexpr size_t kTableCount = 10;
 
 enum class EventKind : uint8_t {
   // What was read, with the value that it had.
@@ -55,6 +59,9 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// Tables::calls_to_file of a function that reads no file.
+constexpr uint8_t kNoFile = 0xff;
+
 // All that callers get to know of a function's evaluation.
 struct Outcome {
   // FunctionFacts of the same names.
@@ -63,6 +70,7 @@ struct Outcome {
   std::vector<ValueId> stored;
   std::vector<std::pair<base::NameId, ValueId>> made;
   std::vector<bool> param_made_uniform;
+  uint8_t calls_to_file = kNoFile;
   Effects effects;  // of Tables
   bool operator==(const Outcome&) const = default;
 };
@@ -73,9 +81,11 @@ class Log {
   void Note(const Event& event);
   // True if the table has this already: what was repeated until something differed is not done twice.
   bool NoteRecord(const Event& event);
+  // What was read there when it was repeated: what others did since then is nothing to an evaluation that began before. None: it was not.
+  std::optional<ValueId> Repeated(const Event& read) const;
 
   std::vector<Event> events;
-  uint32_t repeated_records = 0;
+  std::span<const Event> repeated;   // while it is made: what was repeated of the log before, with which this one begins
   Outcome outcome;
   uint32_t number = 0;  // of the outcome
   std::vector<std::pair<ValueId, ValueId>> closed;  // of ValueStore::NoteClosed
@@ -100,8 +110,8 @@ class Recording {
 
  private:
   using LogRef = std::shared_ptr<const Log>;
-  LogRef EvaluateAnew(Tables& tables, FuncId function, const LogRef& before, uint32_t repeated_records);
-  bool Repeat(Tables& tables, const Log& log, uint32_t& repeated_records) const;
+  LogRef EvaluateAnew(Tables& tables, FuncId function, const LogRef& before, std::span<const Event> repeated);
+  size_t Repeat(Tables& tables, const Log& log) const;
   bool RepeatOne(Tables& tables, const Event& event) const;
 
   bool is_kept_;

@@ -44,14 +44,13 @@ std::vector<NameId> RecordFields(const binding::Program& program, binding::Class
   return fields;
 }
 
-DeclaredField DeclarationOf(const binding::Program& program, binding::ClassId class_id, NameId field) {
+binding::ClassId DeclaringClass(const binding::Program& program, binding::ClassId class_id, NameId field) {
   for (const binding::ClassId base : program.classes[class_id].mro) {
-    const ir::ModuleId module_id = program.classes[base].module;
-    const ir::Module& module = program.modules[module_id];
+    const ir::Module& module = program.modules[program.classes[base].module];
     for (const ir::StmtId id : module.statements(program.ir_class(base).body)) {
       if (module[id].kind != ir::StmtKind::AnnAssign) continue;
       const ir::Expr& target = module[ir::ValueOf(module[id])];
-      if (target.kind == ir::ExprKind::Name && ir::NameOf(target) == field) return {module_id, ir::AssignedOf(module[id])};
+      if (target.kind == ir::ExprKind::Name && ir::NameOf(target) == field) return base;
     }
   }
   return {};

@@ -15,11 +15,7 @@ using base::NameId;
 // The fields in the order in which the constructor takes them; none if the class is no record.
 std::vector<NameId> RecordFields(const binding::Program& program, binding::ClassId class_id);
 
-// Where a class or one of its bases says what a field is unless somebody sets it: the `8` of `rank: int = 8`.
-struct DeclaredField {
-  ir::ModuleId module;
-  ir::ExprId value;  // none: it is not declared, or without a value
-};
-DeclaredField DeclarationOf(const binding::Program& program, binding::ClassId class_id, NameId field);
+// The class, this one or one of its bases, that declares a field: `rank: int = 8`; none if none does.
+binding::ClassId DeclaringClass(const binding::Program& program, binding::ClassId class_id, NameId field);
 
 }  // namespace allranks::variation

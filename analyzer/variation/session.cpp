@@ -44,11 +44,11 @@ std::vector<Session::Version> Session::VersionsOf(const binding::Program& progra
   for (uint32_t i = 0; i < program.modules.size(); ++i) {
     const binding::ModuleInfo& info = program.infos[ir::ModuleId{i}];
     const ir::Module& module = program.modules[ir::ModuleId{i}];
-    Version& version = now.emplace_back(Version{.path = info.path, .content = info.content});
+    Version& version = now.emplace_back(Version{.path = info.path, .file = module.file, .content = info.content});
     const bool is_known = i < versions_.size() && versions_[i].path == info.path && versions_[i].content == info.content;
     version.outline = is_known                                  ? versions_[i].outline
                       : module.language != ir::Language::Python ? info.content
-                                                                : ir::OutlineOf(module, files[module.file].text);
+                                                                : ir::OutlineOf(module, files[module.file].text, *program.names);
   }
   return now;
 }
@@ -57,7 +57,7 @@ bool Session::CanFollow(const std::vector<Version>& now) const {
   // Values that nobody holds any more stay in the store.
   if (tables_->store.size() > 2 * first_size_) return false;
   return std::ranges::equal(now, versions_, [](const Version& a, const Version& b) {
-    return a.path == b.path && a.outline == b.outline;
+    return a.path == b.path && a.file == b.file && a.outline == b.outline;
   });
 }
 

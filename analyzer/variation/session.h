@@ -42,6 +42,7 @@ class Session {
  private:
   struct Version {
     std::string path;
+    source::FileId file;   // in which places are
     uint64_t content = 0;
     uint64_t outline = 0;
   };

@@ -18,12 +18,43 @@ void FunctionEvaluator::EvalBlock(ir::BlockId block) {
   const size_t outside = path_.size();
   places_.push_back({.block = block});
   for (const ir::StmtId stmt : module_.statements(block)) {
-    if (!env_.reachable) break;
-    EvalStmt(stmt);
+    if (env_.reachable) EvalStmt(stmt);
+    else ForgetValuesIn(module_[stmt]);
     ++places_.back().index;
   }
   places_.pop_back();
   path_.LeaveTo(outside);
+}
+
+// What is not reached has no values, whatever it had in the round before, or before an edit.
+void FunctionEvaluator::ForgetValuesIn(const ir::Stmt& stmt) {
+  ir::ForEachExpr(module_, stmt, [&](ir::ExprId expr) { ForgetValuesIn(expr); });
+  ir::ForEachBlock(module_, stmt, [&](ir::BlockId block) { ForgetValuesIn(block); });
+  if (stmt.kind == ir::StmtKind::FunctionDef) {
+    const ir::Function& function = module_.functions[ir::FunctionOf(stmt)];
+    for (const ir::Param& param : function.params) {
+      ForgetValuesIn(param.default_value);
+      ForgetValuesIn(param.annotation);
+    }
+    for (const ir::ExprId decorator : function.decorators) ForgetValuesIn(decorator);
+    tables_.facts.functions[tables_.program.func(func_.module, ir::FunctionOf(stmt))].decorators.clear();
+  }
+  if (stmt.kind == ir::StmtKind::ClassDef) {
+    const ir::Class& one = module_.classes[ir::ClassOf(stmt)];
+    for (const ir::Arg& base : one.bases) ForgetValuesIn(base.value);
+    for (const ir::ExprId decorator : one.decorators) ForgetValuesIn(decorator);
+    ForgetValuesIn(one.body);
+  }
+}
+
+void FunctionEvaluator::ForgetValuesIn(ir::BlockId block) {
+  for (const ir::StmtId stmt : module_.statements(block)) ForgetValuesIn(module_[stmt]);
+}
+
+void FunctionEvaluator::ForgetValuesIn(ir::ExprId expr) {
+  if (!expr) return;
+  SetValue(expr, {});
+  ir::ForEachPart(module_, expr, [&](ir::ExprId part) { ForgetValuesIn(part); });
 }
 
 void FunctionEvaluator::EvalStmt(ir::StmtId id) {
@@ -226,7 +257,7 @@ void FunctionEvaluator::EvalTry(const ir::Stmt& stmt) {
   touches_data_ = touches_data_ || outer_touches_data;
   // So is reading a file: which rank it strikes is a matter of what that finds.
   const Axes file_axes = MayFailAlone(tables_, id_, ir::TriedOf(stmt), Calls(facts_.calls).subspan(first_call)) ? Axes::Of(Axis::Files) : Axes{};
-  if (env_.reachable) EvalBlock(ir::TryElseOf(stmt));
+  EvalBlock(ir::TryElseOf(stmt));
   Env result = env_;
   const size_t end_of_returns = returns_.size();
   for (const ir::Handler& handler : ir::HandlersOf(module_, stmt)) {
@@ -466,8 +497,11 @@ void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt
     }
     case ir::StmtKind::AnnAssign:
       // A default of a declared field is what a configuration overrides: nothing to rely on. Its type is.
-      if (ir::AssignedOf(stmt)) Eval(ir::AssignedOf(stmt));
-      if (module_[ir::ValueOf(stmt)].kind != ir::ExprKind::Name) break;
+      if (module_[ir::ValueOf(stmt)].kind != ir::ExprKind::Name) {
+        Eval(ir::AssignedOf(stmt));
+        break;
+      }
+      tables_.Record(TableId::Usual, class_id.index, ir::NameOf(module_[ir::ValueOf(stmt)]).index, Closed(Eval(ir::AssignedOf(stmt))));
       Eval(ir::ExprId{stmt.c});
       tables_.Record(TableId::Fields, class_id.index, ir::NameOf(module_[ir::ValueOf(stmt)]).index,
                      tables_.AnnotatedValue(id_, ir::ExprId{stmt.c}));

@@ -131,13 +131,15 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       known_classes(program.classes.size()),
       known_bases(program.classes.size()),
       effects(program.funcs.size()),
+      calls_to_file(program.funcs.size(), kNoFile),
       round_of(program.funcs.size(), 0),
       places_(the_program),
       tables_{JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store),
-              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store)},
+              JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store, kOfSomeObject), JoinTable(store), JoinTable(store), JoinTable(store)},
       neighbourhood_(program),
       programs_(program.modules.size()),
       attribute_uses_(program.modules.size()),
+      calls_of_overridden_(program.modules.size()),
       decorated_(program.funcs.size()) {
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
     store.SetKeepsShape(NameSymbol(name));
@@ -166,11 +168,13 @@ void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
   std::ranges::fill(defaults_, ValueId::None());
   std::ranges::fill(decorated_, ValueId::None());
   std::ranges::fill(effects, Effects());
+  std::ranges::fill(calls_to_file, kNoFile);
   std::ranges::fill(round_of, 0);
   std::ranges::fill(assumed_, Assumption{});
   for (const ir::ModuleId module : edited) {
     places_.Forget(module);
     attribute_uses_[module.index].reset();
+    calls_of_overridden_[module.index].reset();
     for (uint32_t i = 0; i < program.modules[module].functions.size(); ++i) {
       Scope& scope = scopes[program.func(module, ir::FunctionId{i}).index];
       scope = {.slots = {}, .names = {}, .globals = {}, .nonlocals = {}, .has_nested = scope.has_nested};
@@ -185,12 +189,10 @@ bool Tables::NextRound() {
 }
 
 ValueId Tables::Read(TableId table, uint32_t owner, uint32_t key) {
-  const bool is_of_unknown = table == TableId::Replaced && (owner & kOfUnknownClass) != 0;
-  const ValueId value = table == TableId::LooseFields ? ReadLoose(owner, key)
-                        : is_of_unknown               ? ReadReplaced(owner, key)
-                                                      : TableOf(table).Read(owner, key);
-  Note({.kind = EventKind::Read, .table = table, .owner = owner, .key = key, .value = value});
-  return value;
+  return NoteRead({.kind = EventKind::Read, .table = table, .owner = owner, .key = key, .value = {}}, [&] {
+    const bool is_of_unknown = table == TableId::Replaced && (owner & kOfUnknownClass) != 0;
+    return table == TableId::LooseFields ? ReadLoose(owner, key) : is_of_unknown ? ReadReplaced(owner, key) : TableOf(table).Read(owner, key);
+  });
 }
 
 ValueId Tables::ReadLoose(uint32_t reader, uint32_t attr) {
@@ -232,9 +234,8 @@ bool Tables::IsOfOneProgram(uint32_t reader, uint32_t writer) {
 }
 
 bool Tables::IsJoined(TableId table, uint32_t owner, uint32_t key) {
-  const bool is_joined = TableOf(table).IsJoined(owner, key);
-  Note({.kind = EventKind::IsJoined, .table = table, .owner = owner, .key = key, .value = store.Bool(is_joined)});
-  return is_joined;
+  const Event event{.kind = EventKind::IsJoined, .table = table, .owner = owner, .key = key, .value = {}};
+  return NoteRead(event, [&] { return store.Bool(TableOf(table).IsJoined(owner, key)); }) == store.True();
 }
 
 ValueId Tables::ReadParam(FuncId function, uint32_t index) {
@@ -260,7 +261,7 @@ void Tables::Record(TableId table, uint32_t owner, uint32_t key, ValueId value) 
 }
 
 ValueId Tables::DeclaredParam(FuncId function, uint32_t index) {
-  return Noted(EventKind::Declared, function, index, declared_[ParamIndex(function, index)]);
+  return ReadOf(EventKind::Declared, function, index, [&] { return declared_[ParamIndex(function, index)]; });
 }
 
 void Tables::SetDeclared(FuncId function, uint32_t index, ValueId value) {
@@ -268,7 +269,7 @@ void Tables::SetDeclared(FuncId function, uint32_t index, ValueId value) {
 }
 
 ValueId Tables::DefaultOf(FuncId function, uint32_t index) {
-  return Noted(EventKind::Default, function, index, defaults_[ParamIndex(function, index)]);
+  return ReadOf(EventKind::Default, function, index, [&] { return defaults_[ParamIndex(function, index)]; });
 }
 
 void Tables::SetDefault(FuncId function, uint32_t index, ValueId value) {
@@ -276,7 +277,7 @@ void Tables::SetDefault(FuncId function, uint32_t index, ValueId value) {
 }
 
 ValueId Tables::Decorated(FuncId function) {
-  return Noted(EventKind::Decorated, function, 0, decorated_[function.index]);
+  return ReadOf(EventKind::Decorated, function, 0, [&] { return decorated_[function.index]; });
 }
 
 // Few lists occur in a program, whatever its size.
@@ -300,11 +301,13 @@ void Tables::SetDecorated(FuncId function, DecoratorsId decorators, ValueId valu
 }
 
 ValueId Tables::AssumedParam(FuncId function, uint32_t index) {
-  // What it asks in turn follows from what is asked.
-  Log* asking = std::exchange(log, nullptr);
-  const ValueId value = Assume(function, index);
-  log = asking;
-  return Noted(EventKind::Assumed, function, index, value);
+  return ReadOf(EventKind::Assumed, function, index, [&] {
+    // What it asks in turn follows from what is asked.
+    Log* asking = std::exchange(log, nullptr);
+    const ValueId value = Assume(function, index);
+    log = asking;
+    return value;
+  });
 }
 
 uint32_t Tables::SiteSymbol(FuncId function, uint32_t offset, SiteUse use, uint32_t index) {
@@ -319,6 +322,12 @@ const ir::AttributeUses& Tables::AttributeUsesOf(ir::ModuleId module) {
   std::optional<ir::AttributeUses>& uses = attribute_uses_[module.index];
   if (!uses) uses = ir::AttributeUsesIn(program.modules[module], *program.names);
   return *uses;
+}
+
+const ir::CallsOfOverridden& Tables::CallsOfOverriddenIn(ir::ModuleId module) {
+  std::optional<ir::CallsOfOverridden>& calls = calls_of_overridden_[module.index];
+  if (!calls) calls.emplace(program.modules[module], *program.names);
+  return *calls;
 }
 
 uint32_t Tables::NameSymbol(NameId name) {

@@ -15,6 +15,7 @@
 #include "analyzer/binding/program.h"
 #include "analyzer/binding/receiver.h"
 #include "analyzer/ir/attribute_uses.h"
+#include "analyzer/ir/outline.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/effects.h"
 #include "analyzer/variation/facts.h"
@@ -120,6 +121,7 @@ struct Tables {
   std::vector<knowledge::ClassId> known_classes;         // by project ClassId: itself known to the knowledge base
   std::vector<std::vector<knowledge::ClassId>> known_bases;  // by project ClassId: known classes it derives from
   std::vector<Effects> effects;            // by FuncId: what a call of it leaves behind
+  std::vector<uint8_t> calls_to_file;      // by FuncId: how many calls of it lead to a file that is read (failures.h)
   std::vector<uint32_t> round_of;          // by FuncId: the round in which it was last evaluated, or is being so
   MarkId ragged_mark;
   NameId process_group_class;
@@ -190,6 +192,7 @@ struct Tables {
   // Whether something is not a rank, whatever its name, as its usual value tells: the `rank=4` of a low-rank adapter.
   bool IsNoRank(ValueId usual) const;
   const ir::AttributeUses& AttributeUsesOf(ir::ModuleId module);
+  const ir::CallsOfOverridden& CallsOfOverriddenIn(ir::ModuleId module);
   // A container whose number of items differs from rank to rank.
   bool IsRagged(ValueId value);
   // What one function saw of clock, disk or batch is a fact for its own branches; kept for others it is taken for a
@@ -206,7 +209,19 @@ struct Tables {
   void Note(const Event& event) {
     if (log != nullptr) log->Note(event);
   }
-  // What was read of a function, or is set of it.
+  // What is read of others: what it was when it was repeated (Log::Repeated), or what it is now.
+  template <class Now>
+  ValueId NoteRead(Event event, const Now& now) {
+    const std::optional<ValueId> repeated = log != nullptr ? log->Repeated(event) : std::nullopt;
+    event.value = repeated ? *repeated : now();
+    Note(event);
+    return event.value;
+  }
+  template <class Now>
+  ValueId ReadOf(EventKind kind, FuncId function, uint32_t key, const Now& now) {
+    return NoteRead({.kind = kind, .table = {}, .owner = function.index, .key = key, .value = {}}, now);
+  }
+  // What is set of a function.
   ValueId Noted(EventKind kind, FuncId function, uint32_t key, ValueId value) {
     Note({.kind = kind, .table = {}, .owner = function.index, .key = key, .value = value});
     return value;
@@ -237,6 +252,7 @@ struct Tables {
   std::vector<std::vector<bool>> programs_;   // by module: the modules of its program; empty: not asked for yet
   std::unordered_map<uint32_t, std::vector<uint32_t>> loose_writers_;  // by attribute: modules that assign it
   std::vector<std::optional<ir::AttributeUses>> attribute_uses_;  // by module, of those that were asked for
+  std::vector<std::optional<ir::CallsOfOverridden>> calls_of_overridden_;
   std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in what goes by them
   std::vector<ValueId> declared_;      // by parameter
   std::vector<ValueId> defaults_;      // by parameter

@@ -9,6 +9,7 @@
 #include <random>
 #include <sstream>
 
+#include "analyzer/ir/outline.h"
 #include "driver/pipeline/pipeline.h"
 
 namespace allranks {
@@ -48,6 +49,23 @@ std::string FoundIn(const pipeline::Analysed& analysed, const pipeline::Output& 
     found += place(entry.span) + entry.name + " " + std::to_string(static_cast<int>(entry.verdict)) + entry.reason + "\n";
   }
   return found;
+}
+
+// The same, and what every parameter and every expression is.
+std::string AllIn(const pipeline::Analysed& analysed, const pipeline::Output& out) {
+  std::string all = FoundIn(analysed, out);
+  const binding::Program& program = analysed.program;
+  const auto add = [&](variation::ValueId value) {
+    all += (value ? analysed.facts.values_store.Print(value, program, *analysed.knowledge) : std::string("nothing")) + "\n";
+  };
+  for (uint32_t f = 0; f < program.funcs.size(); ++f) {
+    const binding::FuncId function{f};
+    for (uint32_t i = 0; i < program.function(function).params.size(); ++i) add(analysed.facts.param(function, i));
+  }
+  for (const auto& exprs : analysed.facts.exprs) {
+    for (const variation::ValueId value : exprs) add(value);
+  }
+  return all;
 }
 
 class Typist {
@@ -138,6 +156,111 @@ TEST(EditsTest, FollowingFindsWhatStartingAnewFinds) {
     ASSERT_TRUE(expected);
     ASSERT_EQ(last, FoundIn(anew, *expected)) << "edit " << edit << " in " << edited << ":\n" << options.overlays[edited];
   }
+}
+
+// An edit of one file that matters to functions of another one.
+struct EditOfOther {
+  const char* what;
+  Files before;
+  const char* path;
+  const char* after;
+};
+
+std::vector<EditOfOther> EditsOfOthers() {
+  return {
+      {"a helper reads a file now",
+       {{"run.py", "import torch.distributed as dist\nfrom helper import load\ndef run(path):\n    try:\n        load(path)\n    except:\n        dist.barrier()\n"},
+        {"helper.py", "import torch.distributed as dist\ndef load(path):\n    print(path)\n    return None\n"}},
+       "helper.py",
+       "import torch.distributed as dist\ndef load(path):\n    open(path)\n    return None\n"},
+      {"the function around the one around is given the rank",
+       {{"run.py", "import torch.distributed as dist\ndef outer(flag):\n    def middle():\n        def inner():\n            if flag:\n                dist.barrier()\n"
+                   "        inner()\n    middle()\n"},
+        {"main.py", "import torch.distributed as dist\nfrom run import outer\ndef main():\n    outer(True)\nmain()\n"}},
+       "main.py",
+       "import torch.distributed as dist\nfrom run import outer\ndef main():\n    outer(dist.get_rank() == 0)\nmain()\n"},
+      {"two scripts are one program now",
+       {{"run.py", "import torch.distributed as dist\ndef step(args):\n    if args.main:\n        dist.barrier()\n"},
+        {"main.py", "import torch.distributed as dist\ndef main(args):\n    args.main = dist.get_rank() == 0\n    print(args)\n"}},
+       "main.py",
+       "import torch.distributed as dist\ndef main(args):\n    args.main = dist.get_rank() == 0\n    import run\n    print(args)\n"},
+      {"a method has to be overridden now",
+       {{"run.py", "import torch.distributed as dist\nfrom base import Base\nclass Own(Base):\n    def is_first(self):\n        return dist.get_rank() == 0\n"
+                   "def run(object: Base):\n    if object.is_first():\n        dist.barrier()\n"},
+        {"base.py", "import torch.distributed as dist\nclass Base:\n    def is_first(self):\n        pass\n"}},
+       "base.py",
+       "import torch.distributed as dist\nclass Base:\n    def is_first(self):\n        raise NotImplementedError\n"},
+      {"nothing behind an assertion is reached any more",
+       {{"run.py", "import torch.distributed as dist\nfrom helper import is_ready\ndef run():\n    assert is_ready()\n    if dist.get_rank() == 0:\n        dist.barrier()\n"},
+        {"helper.py", "import torch.distributed as dist\ndef is_ready():\n    return True\n"}},
+       "helper.py",
+       "import torch.distributed as dist\ndef is_ready():\n    return False\n"},
+      {"the rank of an adapter is not known any more",
+       {{"run.py", "import torch.distributed as dist\nfrom config import Config\ndef run(config: Config):\n    if config.rank == 0:\n        dist.barrier()\n"},
+        {"config.py", "import torch.distributed as dist\nfrom helper import usual\nclass Config:\n    rank: int = usual()\n"},
+        {"helper.py", "import torch.distributed as dist\ndef usual():\n    return 8\n"}},
+       "helper.py",
+       "import torch.distributed as dist\ndef usual():\n    return dist.get_world_size()\n"},
+      {"what is called behind a read returns something else, and stores what was read",
+       {{"run.py", "import torch.distributed as dist\nimport counts\nfrom start import start\ndef use(count):\n    if count == 0:\n        dist.barrier()\n"
+                   "def main():\n    use(counts.count)\n    start()\nmain()\n"},
+        {"counts.py", "import torch.distributed as dist\ncount = 0\n"},
+        {"start.py", "import torch.distributed as dist\nimport counts\ndef start():\n    counts.count = dist.get_rank()\n    return 1\n"}},
+       "start.py",
+       "import torch.distributed as dist\nimport counts\ndef start():\n    counts.count = dist.get_rank()\n    return 2\n"},
+      {"another thing is asked for, and is made once as well",
+       {{"run.py", "import torch.distributed as dist\nimport groups\nfrom ask import is_there\ndef run():\n    if not is_there():\n        groups.one = dist.new_group([0])\n"
+                   "        groups.other = dist.new_group([1])\ndef main():\n    if dist.get_rank() == 0:\n        groups.one = dist.new_group([0])\n    run()\nmain()\n"},
+        {"ask.py", "from deep import has_group\ndef is_there():\n    return has_group()\n"},
+        {"deep.py", "import groups\ndef has_group():\n    return groups.one is not None\ndef has_other():\n    return groups.other is not None\n"},
+        {"groups.py", "import torch.distributed as dist\none = None\nother = None\n"}},
+       "deep.py",
+       "import groups\ndef has_group():\n    return groups.other is not None\ndef has_other():\n    return groups.other is not None\n"},
+  };
+}
+
+TEST(EditsTest, WhatAnEditMattersToInOtherFilesIsFoundAgain) {
+  for (const EditOfOther& edit : EditsOfOthers()) {
+    Files after = edit.before;
+    after[edit.path] = edit.after;
+    pipeline::Options options;
+    pipeline::Analysed anew;
+    const auto expected = pipeline::Run(options, source::MemoryFileSystem{after}, anew);
+    ASSERT_TRUE(expected);
+    const std::string found = AllIn(anew, *expected);
+
+    const source::MemoryFileSystem disk{edit.before};
+    pipeline::Memory memory;
+    pipeline::Analysed in_memory;
+    ASSERT_TRUE(pipeline::Run(options, disk, in_memory, &memory));
+    options.overlays = {{edit.path, edit.after}};
+    memory.disk_is_unchanged = true;
+    const auto out = pipeline::Run(options, disk, in_memory, &memory);
+    ASSERT_TRUE(out);
+    EXPECT_EQ(AllIn(in_memory, *out), found) << edit.what;
+  }
+}
+
+uint64_t OutlineOfText(const std::string& text) {
+  pipeline::Analysed analysed;
+  const source::MemoryFileSystem disk{{{"train.py", text}}};
+  EXPECT_TRUE(pipeline::Run({}, disk, analysed));
+  const ir::Module& module = analysed.program.modules[ir::ModuleId{0}];
+  return ir::OutlineOf(module, analysed.files[module.file].text, analysed.names);
+}
+
+TEST(EditsTest, TheOutlineHoldsWhatOtherModulesAskOfBodies) {
+  const std::string head = "import torch.distributed as dist\nclass Job(Base):\n    def step(self):\n        ";
+  const auto outline = [&](const std::string& body) { return OutlineOfText(head + body + "\n"); };
+  const uint64_t plain = outline("dist.barrier()");
+  EXPECT_EQ(outline("dist.barrier(async_op=True)"), plain);
+  for (const char* other : {"pass", "raise NotImplementedError", "super().step()", "Base.step(self)", "import other", "global done; done = 1",
+                            "yield dist", "class Inner: limit = 1", "class Inner: limit = 2"}) {
+    EXPECT_NE(outline(other), plain) << other;
+  }
+  EXPECT_NE(outline("pass"), outline("raise NotImplementedError"));
+  EXPECT_NE(outline("class Inner(Base): pass"), outline("Base = None\n        class Inner(Base): pass"));
+  EXPECT_NE(outline("class Inner: limit = 1"), outline("class Inner: limit = 2"));
 }
 
 }  // namespace
