@@ -2,6 +2,7 @@
 // (docs/adding-knowledge.md describes the keys) and from the user's own files; read-only afterwards.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -230,12 +231,9 @@ struct Entry {
   std::vector<RoleOf> roles;
 
   bool Has(Role role) const {
-    for (const RoleOf& each : roles) {
-      if (each.role == role) return true;
-    }
-    return false;
+    return std::ranges::find(roles, role, &RoleOf::role) != roles.end();
   }
-  bool StartsProcesses() const { return Has(Role::StartProcesses) || Has(Role::StartsWithIndex) || Has(Role::StartsTasks); }
+  bool StartsProcesses() const { return std::ranges::any_of(roles, &RoleOf::StartsProcesses); }
 };
 
 struct Class {

@@ -31,13 +31,16 @@ bool EpochValues::AreMadeOfRound(const Site& site, const Site& epochs, int depth
   constexpr int kLongestWay = 4;
   if (site.function == epochs.function) return FlowsIntoFromHead(site, epochs);
   const auto& params = context_.program.function(site.function).params;
-  return depth < kLongestWay && std::ranges::any_of(params, [&](const ir::Param& param) {
-    if (!GoesInto(site, param.name)) return false;
-    return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
-      const ir::ExprId passed = PassedFor(caller, site.function, param.name);
+  if (depth >= kLongestWay) return false;
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    if (!GoesInto(site, params[i].name)) continue;
+    const bool is_made = std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
+      const ir::ExprId passed = context_.index.PassedFor(caller, site.function, i);
       return passed && AreMadeOfRound({caller.function, passed}, epochs, depth + 1);
     });
-  });
+    if (is_made) return true;
+  }
+  return false;
 }
 
 // A variable is part of what an expression is made of, or a method of such a part is given it: `days.turn_to(day)`.
@@ -94,26 +97,12 @@ bool EpochValues::ChangesByRound(const Site& site, int depth) const {
     if (is_bound) return true;
   }
   if (depth == kLongestWay) return false;
+  const auto& params = context_.program.function(site.function).params;
+  const auto param = static_cast<uint32_t>(std::ranges::find(params, name, &ir::Param::name) - params.begin());
   return std::ranges::any_of(context_.index.CallersOf(site.function), [&](const Site& caller) {
-    const ir::ExprId passed = PassedFor(caller, site.function, name);
+    const ir::ExprId passed = context_.index.PassedFor(caller, site.function, param);
     return passed && ChangesByRound({caller.function, passed}, depth + 1);
   });
-}
-
-// What a call hands over for a parameter; none of another name.
-ir::ExprId EpochValues::PassedFor(const Site& caller, FuncId function, base::NameId name) const {
-  const auto& params = context_.program.function(function).params;
-  const auto param = std::ranges::find(params, name, &ir::Param::name);
-  const ir::Module& module = context_.program.module_of(caller.function);
-  const ir::Expr& call = module[caller.expr];
-  if (param == params.end() || call.kind != ir::ExprKind::Call) return ir::ExprId::None();
-  const size_t own = binding::HasReceiver(context_.program, function) ? 1 : 0;
-  const size_t place = static_cast<size_t>(param - params.begin());
-  for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
-    const ir::Arg arg = ir::ArgAt(module, call, i);
-    if (arg.keyword ? arg.keyword == name : i + own == place) return arg.value;
-  }
-  return ir::ExprId::None();
 }
 
 }  // namespace allranks::rules

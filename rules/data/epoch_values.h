@@ -23,7 +23,6 @@ class EpochValues {
  private:
   bool GoesInto(const objects::Site& site, base::NameId variable) const;
   bool FlowsIntoFromHead(const objects::Site& site, const objects::Site& epochs) const;
-  ir::ExprId PassedFor(const objects::Site& caller, FuncId function, base::NameId name) const;
 
   const Context& context_;
 };
