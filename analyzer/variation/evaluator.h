@@ -108,7 +108,8 @@ class FunctionEvaluator {
   void EvalImport(ir::ImportId import);
   // `call`: of the decorator; nullptr: it is none.
   bool LetsAllThrough(const CallFact* call, knowledge::EntryId entry_id);
-  void NoteCapture();
+  void NoteCapture(FuncId inner);
+  bool IsCaptured(uint32_t slot) const { return slot < is_captured_.size() && is_captured_[slot]; }
   void EvalFunctionDef(ir::FunctionId function);
   void EvalClassDef(ir::ClassId class_id);
   void EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt);
@@ -353,7 +354,7 @@ class FunctionEvaluator {
   std::vector<LoopVariable> going_through_;  // of the loops and comprehensions around
   std::unordered_map<const ir::Stmt*, LoopSlots> slots_in_;  // by loop
   std::unordered_map<const ir::Stmt*, std::vector<Axes>> axes_in_;  // by loop and slot: the axes found so far
-  bool is_captured_ = false;            // a function inside this one has been defined
+  std::vector<bool> is_captured_;       // by slot: a function that was defined inside this one speaks of it
   std::vector<RaisedHere> raised_here_;  // in the `try` at hand
   size_t loops_around_try_ = 0;
   bool touches_data_ = false;           // something evaluated since the `try` at hand began varies along data

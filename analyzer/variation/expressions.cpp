@@ -81,7 +81,7 @@ ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
       return store_.Make(dict, kids);
     }
     case ir::ExprKind::Lambda:
-      NoteCapture();
+      NoteCapture(tables_.program.func(func_.module, ir::LambdaOf(expr)));
       return definitions_.Function(tables_.program.func(func_.module, ir::LambdaOf(expr)), {});
     case ir::ExprKind::Comprehension:
       return EvalComprehension(id, expr);

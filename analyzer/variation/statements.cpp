@@ -408,18 +408,21 @@ bool FunctionEvaluator::LetsAllThrough(const CallFact* call, knowledge::EntryId 
 }
 
 // A function is defined inside this one: what it finds in the variables around it is what they hold now, or later.
-void FunctionEvaluator::NoteCapture() {
-  if (is_captured_ || !scope_.has_nested || func_.function == ir::kTopLevel) return;
-  is_captured_ = true;
-  for (size_t i = 0; i < env_.slots.size(); ++i) {
-    if (env_.slots[i]) tables_.Record(TableId::Captured, id_.index, scope_.names[i].index, env_.slots[i]);
+void FunctionEvaluator::NoteCapture(FuncId inner) {
+  if (!scope_.has_nested || func_.function == ir::kTopLevel) return;
+  is_captured_.resize(env_.slots.size());
+  for (const NameId name : tables_.NamesIn(inner)) {
+    const auto slot = scope_.slots.find(name);
+    if (slot == scope_.slots.end() || is_captured_[slot->second]) continue;
+    is_captured_[slot->second] = true;
+    if (const ValueId value = env_.slots[slot->second]) tables_.Record(TableId::Captured, id_.index, name.index, value);
   }
 }
 
 void FunctionEvaluator::EvalFunctionDef(ir::FunctionId function_id) {
-  NoteCapture();
   const ir::Function& function = module_.functions[function_id];
   const FuncId id = tables_.program.func(func_.module, function_id);
+  NoteCapture(id);
   for (uint32_t i = 0; i < function.params.size(); ++i) {
     const ir::Param& param = function.params[i];
     Eval(param.default_value);
@@ -620,7 +623,7 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
     if (slot->second < env_.passed.size()) env_.passed[slot->second].is_rebound = true;
     if (func_.function == ir::kTopLevel) {
       if (!is_unread_) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
-    } else if (is_captured_) {
+    } else if (IsCaptured(slot->second)) {
       tables_.Record(TableId::Captured, id_.index, name.index, value);
     }
     return;
@@ -678,7 +681,7 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, const Agreement& agreemen
         if (const ValueId before = env_.slots[slot->second]) {
           const ValueId after = store_.Uniform(before, agreement.lost, Site(target, SiteUse::Reduced), agreement.bound);
           env_.slots[slot->second] = after;
-          if (is_captured_) tables_.Record(TableId::Captured, id_.index, name.index, after);
+          if (IsCaptured(slot->second)) tables_.Record(TableId::Captured, id_.index, name.index, after);
           const bool is_passed = slot->second < env_.passed.size() && !env_.passed[slot->second].is_rebound;
           if (is_passed && env_.passed[slot->second].content) env_.passed[slot->second].content = after;
           if (agreement.root) broadcasts_.Note(before, after, agreement.root);

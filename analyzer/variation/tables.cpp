@@ -139,6 +139,7 @@ Tables::Tables(const binding::Program& the_program, const knowledge::Knowledge& 
       neighbourhood_(program),
       programs_(program.modules.size()),
       attribute_uses_(program.modules.size()),
+      name_places_(program.modules.size()),
       calls_of_overridden_(program.modules.size()),
       decorated_(program.funcs.size()) {
   for (const std::string_view name : {"[]", "[:]", "*.abs", "*.to", "torch.cat", "torch.stack"}) {
@@ -174,6 +175,7 @@ void Tables::BeginAgain(std::span<const ir::ModuleId> edited) {
   for (const ir::ModuleId module : edited) {
     places_.Forget(module);
     attribute_uses_[module.index].reset();
+    name_places_[module.index].reset();
     calls_of_overridden_[module.index].reset();
     for (uint32_t i = 0; i < program.modules[module].functions.size(); ++i) {
       Scope& scope = scopes[program.func(module, ir::FunctionId{i}).index];
@@ -322,6 +324,13 @@ const ir::AttributeUses& Tables::AttributeUsesOf(ir::ModuleId module) {
   std::optional<ir::AttributeUses>& uses = attribute_uses_[module.index];
   if (!uses) uses = ir::AttributeUsesIn(program.modules[module], *program.names);
   return *uses;
+}
+
+std::span<const NameId> Tables::NamesIn(FuncId function) {
+  const ir::ModuleId module = program.funcs[function].module;
+  std::optional<ir::NamePlaces>& places = name_places_[module.index];
+  if (!places) places.emplace(program.modules[module]);
+  return places->In(program.function(function));
 }
 
 const ir::CallsOfOverridden& Tables::CallsOfOverriddenIn(ir::ModuleId module) {

@@ -15,6 +15,7 @@
 #include "analyzer/binding/program.h"
 #include "analyzer/binding/receiver.h"
 #include "analyzer/ir/attribute_uses.h"
+#include "analyzer/ir/name_places.h"
 #include "analyzer/ir/outline.h"
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/variation/effects.h"
@@ -192,6 +193,8 @@ struct Tables {
   // Whether something is not a rank, whatever its name, as its usual value tells: the `rank=4` of a low-rank adapter.
   bool IsNoRank(ValueId usual) const;
   const ir::AttributeUses& AttributeUsesOf(ir::ModuleId module);
+  // The names that stand in a function, and in those inside it; some twice.
+  std::span<const NameId> NamesIn(FuncId function);
   const ir::CallsOfOverridden& CallsOfOverriddenIn(ir::ModuleId module);
   // A container whose number of items differs from rank to rank.
   bool IsRagged(ValueId value);
@@ -252,6 +255,7 @@ struct Tables {
   std::vector<std::vector<bool>> programs_;   // by module: the modules of its program; empty: not asked for yet
   std::unordered_map<uint32_t, std::vector<uint32_t>> loose_writers_;  // by attribute: modules that assign it
   std::vector<std::optional<ir::AttributeUses>> attribute_uses_;  // by module, of those that were asked for
+  std::vector<std::optional<ir::NamePlaces>> name_places_;        // the same
   std::vector<std::optional<ir::CallsOfOverridden>> calls_of_overridden_;
   std::vector<uint32_t> first_param_;  // by FuncId: of its parameters in what goes by them
   std::vector<ValueId> declared_;      // by parameter
