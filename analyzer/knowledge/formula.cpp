@@ -320,4 +320,13 @@ std::span<const NamedAxis> GroupAxes() { return kGroupAxes; }
 
 std::span<const NamedAxis> VariationAxes() { return kVariationAxes; }
 
+std::optional<Axis> AxisOfDimension(const Knowledge& knowledge, NameId name) {
+  const NameId rank = knowledge.names().Find(std::string(knowledge.names().View(name)) + "_rank");
+  const Hint* hint = rank ? knowledge.FindHint(rank) : nullptr;
+  if (hint == nullptr || !hint->value) return std::nullopt;
+  const Formula& formula = knowledge[hint->value];
+  const bool is_along = formula.kind == FormulaKind::Coordinate && formula.coordinate == Coordinate::AxisRank;
+  return is_along ? std::optional(formula.axis) : std::nullopt;
+}
+
 }  // namespace allranks::knowledge

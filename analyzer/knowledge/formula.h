@@ -2,6 +2,7 @@
 // `0 <= local_rank < local_world_size // 2`, `pipeline_rank == pipeline_size - 1`, `not group_rank(group)`.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,5 +26,7 @@ struct NamedAxis {
 std::span<const NamedAxis> GroupAxes();
 // The same for what a value may vary along: there `data` is what a rank reads of its own shard.
 std::span<const NamedAxis> VariationAxes();
+// The axis of a dimension of a mesh by its name: along `tp` `tp_rank` counts. None if that is not known.
+std::optional<Axis> AxisOfDimension(const Knowledge& knowledge, NameId name);
 
 }  // namespace allranks::knowledge

@@ -803,7 +803,7 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
       is_relevant(program_in.funcs.size()), is_called(CalledIn(facts_in)), is_used(program_in.funcs.size()), depth_in_cycle(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
-      loop_ends(facts_in.values_store, *program_in.names), job_sizes(program_in, knowledge_in, facts_in),
+      loop_ends(facts_in.values_store, *program_in.names), job_sizes(program_in, knowledge_in, facts_in), meshes(program_in, knowledge_in, facts_in),
       traces_of_file(program_in.modules.size()), steps_of_file(program_in.modules.size()) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;

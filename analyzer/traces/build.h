@@ -11,6 +11,7 @@
 #include "analyzer/traces/analysis.h"
 #include "analyzer/traces/demands.h"
 #include "analyzer/traces/loop_ends.h"
+#include "analyzer/traces/mesh_layouts.h"
 #include "analyzer/traces/module_mode.h"
 #include "analyzer/traces/trace.h"
 #include "analyzer/variation/watched.h"
@@ -51,6 +52,7 @@ struct State {
   ModuleModes modes;
   LoopEnds loop_ends;
   JobSizes job_sizes;
+  MeshLayouts meshes;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   base::Watch* watch = nullptr;    // over the analysis; none: it goes on to its end

@@ -239,6 +239,8 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
       evidence.lists.push_back(ProjectFor(scene, sequences, rank, {.issuing = ToldWith(evidence.issuing), .with_p2p = true}));
       evidence.whole.push_back(ProjectFor(scene, sequences, rank, {.with_p2p = true}));
     }
+  const World& world = scene.world();
+  if (world.HasOddNodes() && nodes_.mentions.divisor != world.per_node) evidence.assumptions.Add(findings::Assumption::OddNodes);
   }
   Difference difference = Describe(state_, scene, sequences, evidence);
   settled_.insert(cause.index);

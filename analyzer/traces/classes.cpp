@@ -15,10 +15,13 @@ bool Matches(const World& world, RankSet ranks, Holds holds) {
 }
 
 std::string NameByAxis(const World& world, RankSet ranks) {
-  for (const Axis axis : world.mesh) {
-    for (uint32_t value = 0; value < world.AxisSize(axis); ++value) {
-      if (!Matches(world, ranks, [&](uint32_t rank) { return world.AxisRank(axis, rank) == value; })) continue;
-      if (axis == Axis::PipelineParallel) return value == 0 ? "the first pipeline stage" : "the last pipeline stage";
+  for (const auto& [axis, length] : world.mesh) {
+    for (uint32_t value = 0; value < length; ++value) {
+      if (!Matches(world, ranks, [&, along = axis](uint32_t rank) { return world.AxisRank(along, rank) == value; })) continue;
+      if (axis == Axis::PipelineParallel) {
+        if (value == 0) return "the first pipeline stage";
+        if (value + 1 == length) return "the last pipeline stage";
+      }
       return fmt::format("{} rank {}", knowledge::AxisName(axis), value);
     }
   }

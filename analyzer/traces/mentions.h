@@ -12,6 +12,7 @@ namespace allranks::traces {
 // What conditions and groups mention; decides which worlds are worth a look.
 struct Mentions {
   knowledge::Axes axes;      // of coordinates and of groups
+  std::span<const Mesh> meshes;   // how the program lays out all of these, if that is known: in which jobs, smallest first
   bool nodes = false;        // local ranks, nodes
   bool neighbours = false;   // rank arithmetic
   bool created_groups = false;

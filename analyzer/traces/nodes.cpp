@@ -217,6 +217,7 @@ TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowled
   std::vector<TraceId> kids(traces.Kids(id).begin(), traces.Kids(id).end());
   if (kids.empty()) return id;
   for (TraceId& kid : kids) kid = WithoutGradients(traces, knowledge, kid);
+  if (module && !nodes.mentions.axes.empty()) nodes.mentions.meshes = state.meshes.With(nodes.mentions.axes, module);
   return traces.Rebuild(id, trace.value, kids, false);
 }
 

@@ -132,7 +132,8 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   state.modes = graph.modes;
   state.is_called = CalledIn(state.facts);
   state.job_sizes = JobSizes(state.program, state.knowledge, state.facts);
-  const bool is_same_job = state.job_sizes.Same(base_->job_sizes);
+  state.meshes = MeshLayouts(state.program, state.knowledge, state.facts);
+  const bool is_same_job = state.job_sizes.Same(base_->job_sizes) && state.meshes.Same(base_->meshes);
   if (!is_same_job || !state.made_once.Same(base_->made_once) || !state.modes.Same(base_->modes)) return std::nullopt;
   std::ranges::fill(state.trace_of, TraceId::None());
   state.sites.clear();

@@ -2,7 +2,7 @@
 // a theorem prover: a difference found on a small world is a real schedule of a real job, and so its own witness.
 //
 // Invariant: there is always a rank in the middle, one rank more than every rank that is named, twice as many as ranks are
-// divided by, two ranks along each mesh dimension that is mentioned, and no size on which the program refuses to run.
+// divided by, two ranks along each mesh dimension that is mentioned (with all others of that mesh where the code says its shape), and no size on which the program refuses to run.
 // Unsound: a defect that shows only with more than kMostRanks ranks, or along more than kMostMeshAxes dimensions, is missed.
 #include "analyzer/traces/mentions.h"
 
@@ -185,22 +185,28 @@ void MentionCollector::VisitSize(const variation::Value& comparison, std::span<c
 }
 
 uint32_t World::AxisRank(Axis axis, uint32_t rank) const {
-  for (size_t i = 0; i < mesh.size(); ++i) {
-    if (mesh[i] == axis) return rank >> i & 1u;
+  uint32_t stride = 1;
+  for (const Dimension& dimension : mesh) {
+    if (dimension.axis == axis) return rank / stride % dimension.length;
+    stride *= dimension.length;
   }
   return IsWhole(axis) ? rank : 0;
 }
 
 uint32_t World::AxisSize(Axis axis) const {
   if (IsWhole(axis)) return size();
-  return std::ranges::find(mesh, axis) == mesh.end() ? 1 : 2;
+  const auto found = std::ranges::find(mesh, axis, &Dimension::axis);
+  return found == mesh.end() ? 1 : found->length;
 }
 
 RankSet World::AxisPeers(Axis axis, uint32_t rank) const {
   if (IsWhole(axis)) return RankSet::All(size());
   RankSet peers = RankSet::Of(rank);
-  for (size_t i = 0; i < mesh.size(); ++i) {
-    if (mesh[i] == axis) peers = peers | RankSet::Of(rank ^ (1u << i));
+  uint32_t stride = 1;
+  for (const Dimension& dimension : mesh) {
+    const uint32_t first = rank - rank / stride % dimension.length * stride;
+    for (uint32_t i = 0; dimension.axis == axis && i < dimension.length; ++i) peers = peers | RankSet::Of(first + i * stride);
+    stride *= dimension.length;
   }
   return peers;
 }
@@ -220,18 +226,18 @@ bool IsDataAlone(const Mentions& mentions) {
 }
 
 // The dimensions of the job; none where its ranks are laid out along none, or along data parallelism alone.
-std::vector<Axis> MeshOf(const Mentions& mentions) {
-  std::vector<Axis> mesh;
+Mesh MeshOf(const Mentions& mentions) {
+  Mesh mesh;
   if (IsDataAlone(mentions)) return mesh;
   for (const Axis axis : kMeshOrder) {
-    if (mentions.axes.has(axis) && mesh.size() < kMostMeshAxes) mesh.push_back(axis);
+    if (mentions.axes.has(axis) && mesh.size() < kMostMeshAxes) mesh.emplace_back(axis);
   }
   // Beside an axis there is another one, else its group would be the whole job.
-  if (mesh.size() == 1) mesh.push_back(Axis::DataParallel);
+  if (mesh.size() == 1) mesh.emplace_back(Axis::DataParallel);
   return mesh;
 }
 
-World MeshWorld(std::vector<Axis> mesh) {
+World MeshWorld(Mesh mesh) {
   const uint32_t size = 1u << mesh.size();
   return {.nodes = 2, .per_node = size / 2, .mesh = std::move(mesh)};
 }
@@ -265,8 +271,38 @@ uint32_t SizeOfWholeGroups(uint32_t size, uint32_t group) {
   return std::min(groups, kMostRanks / group) * group;
 }
 
+uint32_t SizeOf(const Mesh& mesh) {
+  uint32_t size = 1;
+  for (const Dimension& dimension : mesh) size *= dimension.length;
+  return size;
+}
+
+// Of a mesh whose shape the code says: the smallest job with two ranks or more along each dimension, the smallest one, and one in which a
+// dimension is longer and a rank in the middle. None if no shape is known.
+std::vector<World> WorldsOfLayout(const Mentions& mentions) {
+  std::vector<World> worlds;
+  const auto add = [&](const Mesh& mesh) {
+    const uint32_t size = SizeOf(mesh);
+    const bool fills_two_nodes = size % 4 == 0;
+    if (fills_two_nodes) worlds.push_back({.nodes = 2, .per_node = size / 2, .mesh = mesh});
+    if (!fills_two_nodes || mentions.nodes) worlds.push_back({.nodes = 1, .per_node = size, .mesh = mesh});
+    if (mentions.nodes && size > 2 && size % 4 == 2) worlds.push_back({.nodes = 2, .per_node = size / 2, .mesh = mesh});
+  };
+  const auto is_wide = [](const Mesh& mesh) { return std::ranges::all_of(mesh, [](const Dimension& each) { return each.length > 1; }); };
+  const auto first = std::ranges::find_if(mentions.meshes, is_wide);
+  if (first == mentions.meshes.end()) return worlds;
+  add(*first);
+  if (first != mentions.meshes.begin()) add(mentions.meshes.front());
+  const uint32_t least = SizeWithMiddle(mentions);
+  const auto larger = std::find_if(first + 1, mentions.meshes.end(), [&](const Mesh& mesh) { return is_wide(mesh) && SizeOf(mesh) >= least; });
+  constexpr uint32_t kLargest = 16;
+  if (larger != mentions.meshes.end() && SizeOf(*larger) <= std::max(kLargest, least)) add(*larger);
+  return worlds;
+}
+
 std::vector<World> AnyWorlds(const Mentions& mentions) {
-  if (std::vector<Axis> mesh = MeshOf(mentions); !mesh.empty()) return {MeshWorld(std::move(mesh))};
+  if (std::vector<World> worlds = WorldsOfLayout(mentions); !worlds.empty()) return worlds;
+  if (Mesh mesh = MeshOf(mentions); !mesh.empty()) return {MeshWorld(std::move(mesh))};
   if (const uint32_t size = SizeOfNamed(mentions); size > 0) return {{.nodes = 1, .per_node = size, .mesh = {}}};
   std::vector<World> worlds;
   worlds.push_back({.nodes = 1, .per_node = 2, .mesh = {}});
@@ -288,6 +324,8 @@ std::vector<World> AnyWorlds(const Mentions& mentions) {
   for (int i = 0; i < kMostAskedSizes && asked != 0; ++i, asked &= asked - 1) {
     worlds.push_back({.nodes = 1, .per_node = static_cast<uint32_t>(std::countr_zero(asked) + 1), .mesh = {}});
   }
+  // Groups of neighbours that lie on two nodes.
+  if (mentions.nodes && mentions.created_groups) worlds.push_back({.nodes = 2, .per_node = 3, .mesh = {}});
   // Who speaks of data parallelism alone mostly does nothing else, but a library that does so may be used beside others.
   if (IsDataAlone(mentions)) worlds.push_back(MeshWorld({Axis::TensorParallel, Axis::DataParallel}));
   // A list of ranks speaks of jobs that have all of these.
@@ -338,7 +376,7 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
 
 bool IsBeyondWorlds(const Mentions& mentions) {
   // Along the dimensions of a mesh there are two ranks, and no more in the job than these make.
-  const std::vector<Axis> mesh = MeshOf(mentions);
+  const Mesh mesh = MeshOf(mentions);
   const int64_t size = mesh.empty() ? int64_t{SizeWithMiddle(mentions)} : int64_t{1} << mesh.size();
   return SizeOfNamed(mentions) > 0 || std::max({mentions.largest, mentions.equal, mentions.listed}) >= size;
 }

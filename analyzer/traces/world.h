@@ -30,13 +30,25 @@ struct RankSet {
   friend constexpr bool operator==(RankSet, RankSet) = default;
 };
 
-// `nodes` × `per_node` ranks. With mesh axes, each of them has two ranks, the first one varying fastest.
+// A dimension of a mesh, and how many ranks lie along it.
+struct Dimension {
+  constexpr Dimension(Axis the_axis, uint32_t the_length = 2) : axis(the_axis), length(the_length) {}
+  Axis axis;
+  uint32_t length;
+  friend bool operator==(const Dimension&, const Dimension&) = default;
+};
+// The first one varies fastest.
+using Mesh = std::vector<Dimension>;
+
+// `nodes` × `per_node` ranks, all of which lie in the mesh, if there is one.
 struct World {
   uint32_t nodes = 1;
   uint32_t per_node = 2;
-  std::vector<Axis> mesh;
+  Mesh mesh;
 
   uint32_t size() const { return nodes * per_node; }
+  // Then ranks that are numbered in pairs lie on two nodes.
+  bool HasOddNodes() const { return nodes > 1 && per_node > 1 && per_node % 2 == 1; }
   uint32_t LocalRank(uint32_t rank) const { return rank % per_node; }
   uint32_t NodeRank(uint32_t rank) const { return rank / per_node; }
   // Of an axis that the world does not have every rank is the only one; data parallelism, where there is no other axis,

@@ -34,6 +34,22 @@ TEST(World, FirstMeshAxisVariesFastest) {
   EXPECT_EQ(world.AxisPeers(Axis::PipelineParallel, 2), RankSet::Of(2));
 }
 
+TEST(World, DimensionsHaveAnyLength) {
+  const World world{.nodes = 2, .per_node = 3, .mesh = {{Axis::TensorParallel, 3}, {Axis::DataParallel, 2}}};
+  EXPECT_EQ(world.AxisRank(Axis::TensorParallel, 5), 2u);
+  EXPECT_EQ(world.AxisRank(Axis::DataParallel, 4), 1u);
+  EXPECT_EQ(world.AxisSize(Axis::TensorParallel), 3u);
+  EXPECT_EQ(world.AxisPeers(Axis::TensorParallel, 4), RankSet::Of(3) | RankSet::Of(4) | RankSet::Of(5));
+  EXPECT_EQ(world.AxisPeers(Axis::DataParallel, 4), RankSet::Of(1) | RankSet::Of(4));
+}
+
+TEST(World, AMeshWhoseShapeTheCodeSaysIsLaidOutSo) {
+  const Mesh meshes[] = {{{Axis::TensorParallel, 1}, {Axis::DataParallel, 2}}, {{Axis::TensorParallel, 2}, {Axis::DataParallel, 2}},
+                         {{Axis::TensorParallel, 3}, {Axis::DataParallel, 2}}, {{Axis::TensorParallel, 4}, {Axis::DataParallel, 2}}};
+  EXPECT_THAT(Sizes({.axes = knowledge::Axes::Of(Axis::TensorParallel), .meshes = meshes}), ElementsAre(4, 2, 6));
+  EXPECT_THAT(Sizes({.axes = knowledge::Axes::Of(Axis::TensorParallel), .meshes = meshes, .largest = 6}), ElementsAre(4, 2, 8)) << "one beside it";
+}
+
 TEST(World, DataParallelismAloneIsTheWholeJob) {
   const std::vector<World> worlds = WorldsFor({.axes = knowledge::Axes::Of(Axis::DataParallel), .nodes = true});
   ASSERT_THAT(worlds, SizeIs(4));

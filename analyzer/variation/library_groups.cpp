@@ -1,7 +1,6 @@
 #include "analyzer/variation/library_groups.h"
 
-#include <string>
-
+#include "analyzer/knowledge/formula.h"
 #include "analyzer/variation/group_behind.h"
 
 namespace allranks::variation {
@@ -117,11 +116,7 @@ Axes SpannedBy(const ValueStore& store, ValueId group) {
 Axis MeshAxis(Tables& tables, std::span<const ValueId> by_param, ValueId mesh) {
   const NameId name = MeshDimension(tables, by_param, mesh);
   if (!name) return Axis::OtherMesh;
-  const std::string rank_name = std::string(tables.program.text(name)) + "_rank";
-  const knowledge::Hint* hint = tables.knowledge.FindHint(tables.program.names->Intern(rank_name));
-  const ValueId rank = hint == nullptr ? ValueId::None() : tables.HintValue(*hint);
-  const bool is_axis = rank && IsCoordinate(tables.store[rank], knowledge::Coordinate::AxisRank);
-  return is_axis ? tables.store[rank].axis() : Axis::OtherMesh;
+  return knowledge::AxisOfDimension(tables.knowledge, name).value_or(Axis::OtherMesh);
 }
 
 namespace {
