@@ -79,10 +79,15 @@ TraceId FunctionCheck::OriginOf(TraceId node) const {
 // what they pass, and callers cannot look at it again while the other half is taken as agreed.
 bool FunctionCheck::HangsOnCallers(TraceId parametric) const {
   const VaryingNodes nodes = CollectVarying(state_, parametric);
-  return std::ranges::any_of(nodes.choices, [&](TraceId node) {
-    const Trace& choice = traces_[node];
-    const bool matters = (choice.flags & (kHasOp | kLeavesMask)) != 0;
-    return matters && ((choice.value && state_.values.has_param(choice.value)) || (choice.flags & kOpenParams) != 0);
+  const auto is_open = [&](ValueId value) { return value && state_.values.has_param(value); };
+  const auto matters = [&](TraceId node) { return (traces_[node].flags & (kHasOp | kLeavesMask)) != 0; };
+  // Told apart by what is passed: `if rank == 0` of a parameter says so only with what callers pass.
+  const bool is_told_apart = std::ranges::any_of(nodes_.deciding, [&](TraceId node) {
+    const bool may_vary = !NodeAxes(state_, node).empty() || is_open(traces_[node].value);
+    return may_vary && matters(node) && is_open(traces_[OriginOf(node)].value);
+  });
+  return is_told_apart || std::ranges::any_of(nodes.choices, [&](TraceId node) {
+    return matters(node) && (traces_[node].flags & kOpenParams) != 0;
   });
 }
 
