@@ -48,10 +48,11 @@ void FunctionCheck::Run() {
   root_ = Instantiate(state_, parametric, OwnBinding(), &origins_);
   NoteOwnDepth(state_, root_);
   if ((traces_[root_].flags & (kVarying | kHasTry)) == 0) return;
+  // Where history says that nobody gets there, nobody differs there.
+  const std::vector<Judged> judged = JudgedIn(state_, func_, root_);
   const bool is_entry = state_.program.funcs[func_].function == ir::kTopLevel;
   root_ = WithHistory(state_, root_, is_entry, &before_history_);
   nodes_ = CollectVarying(state_, root_);
-  const std::vector<Judged> judged = JudgedIn(state_, func_, root_);
   Compare();
   // Ranks that get there first: what differs then, and does not otherwise, hangs on that.
   is_first_arrival_ = !nodes_.made.empty();

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <unordered_set>
+
+#include "analyzer/traces/nodes.h"
 
 namespace allranks::traces {
 namespace {
@@ -35,6 +38,7 @@ struct Memory {
   Shared<std::map<ValueId, ValueId>> made;
   Shared<ModeMemory> modes;
   bool reachable = true;
+  bool awaits_job = false;  // it joins the job further on, and has not yet
   ValueId left;  // the condition under which this process has left the job; none: it has not
 };
 
@@ -51,7 +55,7 @@ class HistoryWalk {
 
   TraceId Run(TraceId id, Memory& memory) {
     const Trace trace = traces_[id];
-    const bool says_nothing = (trace.flags & (kKeeps | kLeavesMask)) == 0 && !memory.left;
+    const bool says_nothing = (trace.flags & (kKeeps | kLeavesMask)) == 0 && !memory.left && !memory.awaits_job;
     if (!memory.reachable || says_nothing || ++steps_ > kMostNodes) return Note(id, id);
     const TraceId result = Node(id, trace, memory);
     return Note(result, id);
@@ -99,7 +103,10 @@ class HistoryWalk {
   // Where the job is left nothing communicates until it is joined again: a library does without, or raises on each rank.
   TraceId Operation(TraceId id, Memory& memory) const {
     const knowledge::OpClass op_class = traces_.entry(id).operation.op_class;
-    if (op_class == knowledge::OpClass::Init) memory.left = ValueId::None();
+    if (op_class == knowledge::OpClass::Init) {
+      memory.left = ValueId::None();
+      memory.awaits_job = false;
+    }
     const TraceId result = memory.left ? traces_.Choice(traces_[id].site, values_.Not(memory.left), id, traces_.Empty(), false) : id;
     if (op_class == knowledge::OpClass::Destroy && !traces_.operation(id).group) memory.left = values_.True();
     return result;
@@ -137,6 +144,7 @@ class HistoryWalk {
   ValueId Rewritten(ValueId condition, const Memory& memory) {
     if (IsMade(values_, condition)) return Known(memory, condition);
     if (values_.IsMode(condition)) return memory.modes->Known(state_.modes, values_, condition);
+    if (memory.awaits_job && AsksForJob(condition)) return values_.False();
     const Value value = values_[condition];
     const std::vector<ValueId> kids(values_.Kids(condition).begin(), values_.Kids(condition).end());
     switch (value.kind) {
@@ -152,6 +160,12 @@ class HistoryWalk {
       default:
         return condition;
     }
+  }
+
+  // `is_initialized()`; whether a launcher started the process it knows before.
+  bool AsksForJob(ValueId condition) const {
+    const Value& value = values_[condition];
+    return variation::IsCoordinate(value, knowledge::Coordinate::Distributed) && value.variable().index == 0;
   }
 
   // What follows from a condition that turned out so.
@@ -193,6 +207,7 @@ class HistoryWalk {
     if (!else_memory.reachable) return then_memory;
     Memory joined = then_memory;
     joined.left = LeftIn(condition, then_memory.left, else_memory.left);
+    joined.awaits_job = then_memory.awaits_job && else_memory.awaits_job;
     if (!then_memory.made.IsOneWith(else_memory.made)) {
       for (const auto& [made, known] : *then_memory.made) JoinMade(made, Either(condition, known, Known(else_memory, made)), joined);
       for (const auto& [made, known] : *else_memory.made) {
@@ -279,27 +294,35 @@ class HistoryWalk {
     std::vector<ValueId> path = std::exchange(path_, {});
     std::vector<WayOut> returned = std::exchange(returned_, {});
     std::vector<WayOut> out_of_loop = std::exchange(out_of_loop_, {});
+    const size_t raised_before = raised_.size();
     const TraceId body = Run(traces_.Kids(id)[0], memory);
     for (auto way = returned_.rbegin(); way != returned_.rend(); ++way) {
       memory = Joined(way->condition, std::move(way->memory), std::move(memory));
     }
     path_ = std::move(path);
+    for (ValueId& condition : std::span(raised_).subspan(raised_before)) condition = Connected(ValueKind::And, values_.And(path_), condition);
     returned_ = std::move(returned);
     out_of_loop_ = std::move(out_of_loop);
     return traces_.Rebuild(id, trace.value, {&body, 1}, false);
   }
 
+  // Ranks that raise in the body know afterwards what the handler makes.
   TraceId Try(TraceId id, const Trace& trace, Memory& memory) {
     std::vector<TraceId> kids = KidsOf(id);
+    const bool is_caught = kids.size() > kTryHandlers;
     Memory interrupted = memory;
     std::unordered_set<uint32_t> seen;
     Forget(kids[kTryBody], interrupted, &seen);
+    std::vector<ValueId> raised_outside = is_caught ? std::exchange(raised_, {}) : std::vector<ValueId>();
     kids[kTryBody] = Run(kids[kTryBody], memory);
+    const std::vector<ValueId> caught = is_caught ? std::exchange(raised_, std::move(raised_outside)) : std::vector<ValueId>();
     kids[kTryElse] = Run(kids[kTryElse], memory);
     for (size_t i = kTryHandlers; i < kids.size(); ++i) {
       Memory handled = interrupted;
       kids[i] = Run(kids[i], handled);
+      const bool is_only_one = kids.size() == kTryHandlers + 1;
       if (!memory.reachable) memory = std::move(handled);
+      else if (is_only_one && !caught.empty()) memory = Joined(values_.Or(caught), std::move(handled), std::move(memory));
     }
     kids[kTryFinally] = Run(kids[kTryFinally], memory);
     return traces_.Rebuild(id, trace.value, kids, false);
@@ -308,6 +331,7 @@ class HistoryWalk {
   void Leave(ExitKind kind, Memory& memory) {
     if (kind == ExitKind::Return) returned_.push_back({values_.And(path_), memory});
     else if (kind == ExitKind::Break) out_of_loop_.push_back({values_.And(path_), memory});
+    else if (kind == ExitKind::Raise) raised_.push_back(values_.And(path_));
     memory.reachable = false;
   }
 
@@ -320,13 +344,15 @@ class HistoryWalk {
   std::vector<ValueId> path_;          // conditions on the way from the start of the call at hand
   std::vector<WayOut> returned_;
   std::vector<WayOut> out_of_loop_;
+  std::vector<ValueId> raised_;        // conditions of what the `try` around catches
 };
 
 }  // namespace
 
 TraceId WithHistory(State& state, TraceId trace, bool is_entry, Origins* origins) {
-  if ((state.traces[trace].flags & kKeeps) == 0) return trace;
   Memory memory;
+  memory.awaits_job = is_entry && OperationsIn(state.traces, trace).joins_job;
+  if ((state.traces[trace].flags & kKeeps) == 0 && !memory.awaits_job) return trace;
   return HistoryWalk(state, is_entry, origins).Run(trace, memory);
 }
 

@@ -5,6 +5,8 @@
 // value instead, so that comparing ranks needs to know nothing of time. This is a forward data flow analysis whose facts
 // are the values of the analysis itself; arms join by `Select`, so nothing is lost there.
 //
+// A script that joins the job has not joined it before: until then `is_initialized()` is false. (Unsound: what nobody can see may have.)
+//
 // The same walk knows which modules train and which are evaluated (module_mode.h), and what follows where the job is left:
 // nothing there communicates. (Unsound: of two jobs of one program, MPI and torch, the other may go on.)
 //

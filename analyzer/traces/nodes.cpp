@@ -189,6 +189,23 @@ class Settler {
 
 }  // namespace
 
+OperationsIn::OperationsIn(const TraceStore& traces, TraceId root) {
+  std::unordered_set<uint32_t> seen;
+  std::vector<TraceId> work = {root};
+  while (!work.empty()) {
+    const TraceId id = work.back();
+    work.pop_back();
+    const Trace& trace = traces[id];
+    if ((trace.flags & kHasOp) == 0 || !seen.insert(id.index).second) continue;
+    has_unfollowed = has_unfollowed || trace.kind == TraceKind::Opaque || trace.kind == TraceKind::Rec;
+    if (trace.kind == TraceKind::Op) {
+      sites.insert(trace.site.index);
+      joins_job = joins_job || traces.entry(id).operation.op_class == knowledge::OpClass::Init;
+    }
+    for (const TraceId kid : traces.Kids(id)) work.push_back(kid);
+  }
+}
+
 knowledge::Axes NodeAxes(const State& state, TraceId node) {
   const ValueId value = state.traces[node].value;
   return value ? state.values.axes(value) : knowledge::Axes{};

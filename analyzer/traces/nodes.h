@@ -21,6 +21,14 @@ struct VaryingNodes {
 };
 VaryingNodes CollectVarying(const State& state, TraceId root);
 
+// What a trace issues, wherever.
+struct OperationsIn {
+  OperationsIn(const TraceStore& traces, TraceId root);
+  std::unordered_set<uint32_t> sites;   // SiteIds
+  bool joins_job = false;
+  bool has_unfollowed = false;   // calls that may issue something and are not followed
+};
+
 // Along which axes the condition of a choice or loop varies.
 knowledge::Axes NodeAxes(const State& state, TraceId node);
 
