@@ -93,19 +93,21 @@ class FunctionCheck {
   TraceId InnermostAround(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting);
   bool ShowsThrough(const Evidence& evidence) const;
   bool PartsRanks(Scene& scene, TraceId node, uint32_t i, uint32_t j) const;
+  // What the rank issues that has an operation, and what the one does that lacks it.
+  struct Lists {
+    SeqId with, without;
+  };
   std::optional<Evidence> Explain(Scene& scene, SequenceStore& sequences, uint32_t i, uint32_t j, const View& view,
                                   const Parting& parting);
   bool HasOtherHalf(const Evidence& evidence) const;
-  bool MayMeetInLoop(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view, const Evidence& evidence);
+  bool MayMeetInLoop(const Scene& scene, const SequenceStore& sequences, const Lists& lists, const Evidence& evidence) const;
   bool IsInOpenLoop(const World& world, TraceId operation, TraceId node) const;
   bool IsMadeUpElsewhere(TraceId loop, TraceId operation) const;
   bool ComesThere(Scene& scene, uint32_t rank, TraceId operation) const;
   bool BothOpen(Scene& scene, const SequenceStore& sequences, uint32_t i, uint32_t j, const Parting& parting) const;
   bool ClassifyPair(Scene& scene, uint32_t i, uint32_t j, TraceId first, TraceId second, Evidence* evidence) const;
-  void SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
-                const Parting& parting, Evidence* evidence);
-  std::unordered_set<uint32_t> Paired(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
-                                      TraceId operation);
+  void SetRanks(Scene& scene, SequenceStore& sequences, const Lists& lists, const View& view, const Parting& parting, Evidence* evidence);
+  static std::unordered_set<uint32_t> Paired(const SequenceStore& sequences, const Lists& lists, TraceId operation);
   void SetTwin(Scene& scene, uint32_t lacking, const std::unordered_set<uint32_t>& paired, Evidence* evidence) const;
   bool AlikeOps(TraceId a, TraceId b) const;
   Detail HowTheyDiffer(const SequenceStore& sequences, const Parting& parting) const;

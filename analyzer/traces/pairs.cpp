@@ -381,6 +381,9 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const TraceId first = OpOf(sequences, parting.first);
   const TraceId second = OpOf(sequences, parting.second);
   if (!first && !second) return std::nullopt;
+  const SeqId list_of_i = ProjectFor(scene, sequences, i, view);
+  const SeqId list_of_j = ProjectFor(scene, sequences, j, view);
+  const auto lists = [&](bool i_has_it) { return i_has_it ? Lists{list_of_i, list_of_j} : Lists{list_of_j, list_of_i}; };
   evidence.node = Blame(scene, sequences, i, j, view, parting);
   bool first_has_it = static_cast<bool>(first);
   if (!evidence.node || parting.same_operation) {
@@ -402,7 +405,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     first_has_it = ClassifyPair(scene, i, j, first, second, &evidence);
     const uint32_t has = first_has_it ? i : j;
     const uint32_t lacks = first_has_it ? j : i;
-    if (evidence.kind == DifferenceKind::Guard) SetTwin(scene, lacks, Paired(scene, sequences, has, lacks, view, evidence.culprit), &evidence);
+    if (evidence.kind == DifferenceKind::Guard) SetTwin(scene, lacks, Paired(sequences, lists(first_has_it), evidence.culprit), &evidence);
     const bool meet = evidence.kind == DifferenceKind::Mismatch && !evidence.twin && first && second;
     if (meet) evidence.detail = HowTheyDiffer(sequences, parting);
     evidence.admits_all = AdmitsAll(scene.world(), evidence.node);
@@ -410,7 +413,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
     if (IsOneOfSettings(state_.values, state_.knowledge, traces_[evidence.node].value)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   }
   if (!evidence.culprit) return std::nullopt;
-  if (!evidence.is_roundabout) SetRanks(scene, sequences, first_has_it ? i : j, first_has_it ? j : i, view, parting, &evidence);
+  if (!evidence.is_roundabout) SetRanks(scene, sequences, lists(first_has_it), view, parting, &evidence);
   // What one side issues under a condition that nobody knows may be just what the other side issues.
   const auto is_open = [&](SeqId id) { return sequences[id].kind == ItemKind::Choice; };
   const bool both_issue = evidence.kind == DifferenceKind::Mismatch && first && second;
@@ -428,9 +431,7 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
   const bool may_both_be_same = both_issue && BothOpen(scene, sequences, i, j, parting);
   if (evidence.detail == Detail::Root && HasOtherHalf(evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   if (has_no_cause) evidence.assumptions.Add(findings::Assumption::GroupUnknown);
-  const uint32_t has = first_has_it ? i : j;
-  const uint32_t lacks = first_has_it ? j : i;
-  if (MayMeetInLoop(scene, sequences, has, lacks, view, evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
+  if (MayMeetInLoop(scene, sequences, lists(first_has_it), evidence)) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
   // Whether that side leaves is decided by what no world decides.
   if (parting.in_next_round) evidence.assumptions.Add(findings::Assumption::SettingUnknown);
   if (is_same || may_be_same || may_both_be_same) evidence.assumptions.Add(findings::Assumption::OtherSideUnknown);
@@ -439,16 +440,14 @@ std::optional<Evidence> FunctionCheck::Explain(Scene& scene, SequenceStore& sequ
 
 // `while True: if receive() == "stop": return` on one side, and `send("work")`, `send("stop")` on the other: the loop goes on for as long as
 // it is told to, and its operations pair with those of the other side one by one.
-bool FunctionCheck::MayMeetInLoop(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view, const Evidence& evidence) {
+bool FunctionCheck::MayMeetInLoop(const Scene& scene, const SequenceStore& sequences, const Lists& lists, const Evidence& evidence) const {
   constexpr size_t kMostOperations = 200;
-  const SeqId with = ProjectFor(scene, sequences, has, view);
-  const SeqId without = ProjectFor(scene, sequences, lacks, view);
   std::vector<SeqId> operations;
-  sequences.Flatten(without, kMostOperations, &operations);
+  sequences.Flatten(lists.without, kMostOperations, &operations);
   const bool goes_on = IsInOpenLoop(scene.world(), evidence.culprit, evidence.node);
   return std::ranges::any_of(operations, [&](SeqId id) {
     const TraceId other = sequences[id].origin;
-    return AlikeOps(other, evidence.culprit) && !sequences.Holds(with, other) && (goes_on || IsInOpenLoop(scene.world(), other, evidence.node));
+    return AlikeOps(other, evidence.culprit) && !sequences.Holds(lists.with, other) && (goes_on || IsInOpenLoop(scene.world(), other, evidence.node));
   });
 }
 
@@ -498,10 +497,8 @@ bool FunctionCheck::BothOpen(Scene& scene, const SequenceStore& sequences, uint3
 
 // Which ranks go along with the one that issues the culprit and which with the one that lacks it: as the lists have it,
 // whatever the condition to blame says by itself. (Of `if rank == 0: f() elif rank == 1: f()` both reach `f`.)
-void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks, const View& view,
-                             const Parting& parting, Evidence* evidence) {
-  const SeqId with = ProjectFor(scene, sequences, has, view);
-  const SeqId without = ProjectFor(scene, sequences, lacks, view);
+void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, const Lists& lists, const View& view, const Parting& parting,
+                             Evidence* evidence) {
   const auto goes_along = [&](SeqId list, SeqId other) {
     const std::optional<Parting> own = FirstDifference(sequences, list, other);
     return !own || own->position > parting.position;
@@ -515,8 +512,8 @@ void FunctionCheck::SetRanks(Scene& scene, SequenceStore& sequences, uint32_t ha
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     if (!is_member(rank)) continue;
     const SeqId own = ProjectFor(scene, sequences, rank, view);
-    const bool reaches = goes_along(own, with);
-    if (!reaches && !goes_along(own, without)) continue;
+    const bool reaches = goes_along(own, lists.with);
+    if (!reaches && !goes_along(own, lists.without)) continue;
     RankSet& to = reaches ? evidence->reached : evidence->not_reached;
     RankSet& from = reaches ? evidence->not_reached : evidence->reached;
     to = to | RankSet::Of(rank);
@@ -605,12 +602,11 @@ bool FunctionCheck::StandsBeside(TraceId op, TraceId node) const {
 
 // What a rank issues that meets an operation of another place on the rank that has `operation`, and not that one: each is the
 // other's half of a pair.
-std::unordered_set<uint32_t> FunctionCheck::Paired(Scene& scene, SequenceStore& sequences, uint32_t has, uint32_t lacks,
-                                                   const View& view, TraceId operation) {
+std::unordered_set<uint32_t> FunctionCheck::Paired(const SequenceStore& sequences, const Lists& lists, TraceId operation) {
   constexpr size_t kMost = 512;
   std::vector<SeqId> having, lacking;
-  sequences.Flatten(ProjectFor(scene, sequences, has, view), kMost, &having);
-  sequences.Flatten(ProjectFor(scene, sequences, lacks, view), kMost, &lacking);
+  sequences.Flatten(lists.with, kMost, &having);
+  sequences.Flatten(lists.without, kMost, &lacking);
   std::unordered_set<uint32_t> paired;
   for (size_t k = 0; k < std::min(having.size(), lacking.size()); ++k) {
     const TraceId one = sequences[having[k]].origin;
