@@ -64,7 +64,7 @@ void FunctionCheck::Run() {
   std::unordered_set<uint32_t> reported;
   for (const uint32_t node : reported_) reported.insert(OriginOf(TraceId{node}).index);
   const bool is_generator = state_.program.function(func_).is_generator;
-  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator && !has_open && !HangsOnCallers(parametric));
+  state_.trace_of[func_.index] = Settle(state_, parametric, reported, !is_generator && !has_open && !leaves_messages_ && !HangsOnCallers(parametric));
 }
 
 // The node of the parametric trace that one of `root_` was made of.
@@ -79,7 +79,6 @@ TraceId FunctionCheck::OriginOf(TraceId node) const {
 // Whether something that tells ranks apart, or what they issue then, hangs on what callers pass: what agrees with it here may not with
 // what they pass, and callers cannot look at it again while the other half is taken as agreed.
 bool FunctionCheck::HangsOnCallers(TraceId parametric) const {
-  const VaryingNodes nodes = CollectVarying(state_, parametric);
   const auto is_open = [&](ValueId value) { return value && state_.values.has_param(value); };
   const auto matters = [&](TraceId node) { return (traces_[node].flags & (kHasOp | kLeavesMask)) != 0; };
   // Told apart by what is passed: `if rank == 0` of a parameter says so only with what callers pass.
@@ -87,6 +86,7 @@ bool FunctionCheck::HangsOnCallers(TraceId parametric) const {
     const bool may_vary = !NodeAxes(state_, node).empty() || is_open(traces_[node].value);
     return may_vary && matters(node) && is_open(traces_[OriginOf(node)].value);
   });
+  const VaryingNodes nodes = CollectVarying(state_, parametric);
   return is_told_apart || std::ranges::any_of(nodes.choices, [&](TraceId node) {
     return matters(node) && (traces_[node].flags & kOpenParams) != 0;
   });
@@ -239,14 +239,14 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   evidence.root = root_;
   AssumeGroup(scene, &evidence);
   if (is_first_arrival_) evidence.assumptions.Add(findings::Assumption::FirstArrival);
+  const World& world = scene.world();
+  if (world.HasOddNodes() && nodes_.mentions.divisor != world.per_node) evidence.assumptions.Add(findings::Assumption::OddNodes);
   evidence.issuing = std::max(evidence.issuing, IssuingOf(operation));
   if (evidence.lists.empty()) {
     for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
       evidence.lists.push_back(ProjectFor(scene, sequences, rank, {.issuing = ToldWith(evidence.issuing), .with_p2p = true}));
       evidence.whole.push_back(ProjectFor(scene, sequences, rank, {.with_p2p = true}));
     }
-  const World& world = scene.world();
-  if (world.HasOddNodes() && nodes_.mentions.divisor != world.per_node) evidence.assumptions.Add(findings::Assumption::OddNodes);
   }
   Difference difference = Describe(state_, scene, sequences, evidence);
   settled_.insert(cause.index);

@@ -228,10 +228,23 @@ bool FunctionCheck::IsWholeProgram() const {
   return state_.program.text(state_.program.function(func_).name) == "main" || state_.program.funcs[func_].function == ir::kTopLevel;
 }
 
+// Whether no half of a message can be anywhere else: the function joins the job, all that it calls is followed, and no other function of the
+// file sends or receives, as one that a thread runs.
+bool FunctionCheck::HasAllMessages() const {
+  const OperationsIn own(traces_, root_);
+  if (!own.joins_job || own.has_unfollowed) return false;
+  const ir::ModuleId module = state_.program.funcs[func_].module;
+  state_.asks_for_others = true;
+  return std::ranges::none_of(state_.sites, [&](const OperationSite& place) {
+    const bool is_message = place.entry && knowledge::IsMessage(state_.knowledge[place.entry].operation.op_class);
+    return is_message && !own.sites.contains(place.site.index) && state_.program.funcs[traces_.site(place.site).function].module == module;
+  });
+}
+
 // Whether the other half may be in code of this file that is no part of the function: in a thread of its own.
 bool FunctionCheck::MayBeElsewhere(bool sends, bool receives) const {
   if (sends && receives) return false;
-  const std::unordered_set<uint32_t> own = SitesIn(root_);
+  const std::unordered_set<uint32_t> own = OperationsIn(traces_, root_).sites;
   const ir::ModuleId module = state_.program.funcs[func_].module;
   state_.asks_for_others = true;
   return std::ranges::any_of(state_.sites, [&](const OperationSite& place) {
@@ -240,20 +253,6 @@ bool FunctionCheck::MayBeElsewhere(bool sends, bool receives) const {
     const OpClass op_class = state_.knowledge[place.entry].operation.op_class;
     return op_class == (sends ? OpClass::Recv : OpClass::Send) || op_class == OpClass::Exchange;
   });
-}
-
-std::unordered_set<uint32_t> FunctionCheck::SitesIn(TraceId root) const {
-  std::unordered_set<uint32_t> sites;
-  std::unordered_set<uint32_t> seen;
-  std::vector<TraceId> work = {root};
-  while (!work.empty()) {
-    const TraceId id = work.back();
-    work.pop_back();
-    if (!seen.insert(id.index).second) continue;
-    if (traces_[id].kind == TraceKind::Op) sites.insert(traces_[id].site.index);
-    for (const TraceId kid : traces_.Kids(id)) work.push_back(kid);
-  }
-  return sites;
 }
 
 void FunctionCheck::CheckPointToPoint() {
@@ -267,6 +266,7 @@ void FunctionCheck::CheckPointToPoint() {
   }
   if (!sends && !receives) return;
   const bool has_one_half = !sends || !receives;
+  if (has_one_half && !IsWholeProgram()) leaves_messages_ = true;
   if (has_one_half && (!IsWholeProgram() || MayBeElsewhere(sends, receives))) return;
   // A program for two ranks may leave a third one alone. One whose partners follow from the number of ranks is for any number.
   const bool is_for_any = std::ranges::any_of(nodes_.ops, [&](TraceId op) {
@@ -359,6 +359,7 @@ bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const st
     const bool waits_for_peer = step.kind != StepKind::Collective;
     if (waits_for_peer && !evidence.culprit) {
       const bool is_order = IsMetLater(ranks, run.stuck, rank);
+      if (!is_order && !IsWholeProgram()) leaves_messages_ = true;
       if (!is_order && (ends_well || !IsWholeProgram())) return false;
       evidence.culprit = op;
       evidence.reached = RankSet::Of(rank);
@@ -379,6 +380,7 @@ bool FunctionCheck::ReportMessages(Scene& scene, SequenceStore& sequences, const
   const auto op_of = [&](StepOf place) { return sequences[SeqId{ranks[place.rank][place.step].item}].origin; };
   Evidence evidence;
   evidence.kind = DifferenceKind::PointToPoint;
+  if (!run.alone.empty() && !IsWholeProgram()) leaves_messages_ = true;
   if (!run.alone.empty() && !ends_well && IsWholeProgram()) {
     evidence.culprit = op_of(run.alone.front());
     evidence.reached = RankSet::Of(run.alone.front().rank);
@@ -401,7 +403,7 @@ bool FunctionCheck::ReportMessages(Scene& scene, SequenceStore& sequences, const
 bool FunctionCheck::ReportMessage(Scene& scene, SequenceStore& sequences, Evidence evidence) {
   if (!evidence.culprit || settled_.contains(evidence.culprit.index)) return false;
   const TraceId culprit = evidence.culprit;
-  if (evidence.detail == Detail::Unmatched) evidence.assumptions.Add(findings::Assumption::PartnerElsewhere);
+  if (evidence.detail != Detail::Order && !HasAllMessages()) evidence.assumptions.Add(findings::Assumption::PartnerElsewhere);
   Report(scene, sequences, std::move(evidence), culprit);
   return true;
 }

@@ -215,7 +215,6 @@ class Describer {
     if (EndsBySetting()) assumed.Add(Assumption::SettingAdmitsAll);
     if (result.kind == DifferenceKind::Mismatch && IsToldWhatToDo()) assumed.Add(Assumption::OtherSideUnknown);
     if (IsOfSomeObject()) assumed.Add(Assumption::SeveralStores);
-    if (result.kind == DifferenceKind::PointToPoint && result.detail != Detail::Order) assumed.Add(Assumption::PartnerElsewhere);
     if (result.kind == DifferenceKind::Handler) assumed.Add(Assumption::FailsOnOneRank);
     else AddOfCondition(result, &assumed);
     return assumed;

@@ -156,7 +156,7 @@ class FunctionCheck {
   bool IsWholeProgram() const;
   uint32_t LargestStep() const;
   bool MayBeElsewhere(bool sends, bool receives) const;
-  std::unordered_set<uint32_t> SitesIn(TraceId root) const;
+  bool HasAllMessages() const;
   bool ReportStuck(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks, const MessagesRun& run,
                    bool sends_return, bool ends_well);
   bool ReportMessages(Scene& scene, SequenceStore& sequences, const std::vector<std::vector<Step>>& ranks, const MessagesRun& run,
@@ -178,6 +178,7 @@ class FunctionCheck {
   std::unordered_set<uint32_t> open_;       // those of them that callers look at again
   std::unordered_map<uint32_t, std::vector<TraceId>> reported_culprits_;  // by operation: what keeps ranks from it
   bool is_first_arrival_ = false;           // what is made once and may be made is not made yet
+  bool leaves_messages_ = false;            // halves of messages whose others a caller may issue
   int found_ = 0;
   bool has_unread_settings_ = false;   // more than there are tries for
 };

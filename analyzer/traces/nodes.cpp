@@ -217,6 +217,7 @@ VaryingNodes CollectVarying(const State& state, TraceId root) {
   Collector(state, &nodes).Visit(root);
   const ir::ModuleId module = state.at_work ? state.program.funcs[state.at_work].module : ir::ModuleId::None();
   if (module && nodes.mentions.nodes && nodes.mentions.job.nodes == 0 && state.job_sizes.IsOnOneNode(module)) nodes.mentions.job.nodes = 1;
+  if (module && !nodes.mentions.axes.empty()) nodes.mentions.meshes = state.meshes.With(nodes.mentions.axes, module);
   const uint32_t started = module && nodes.mentions.is_started_here ? state.job_sizes.StartedWith(module) : 0;
   const uint64_t of_started = started > 1 && started <= kMostRanks ? uint64_t{1} << (started - 1) : 0;
   if ((nodes.mentions.sizes & of_started) != 0) nodes.mentions.sizes = of_started;
@@ -234,7 +235,6 @@ TraceId WithoutGradients(TraceStore& traces, const knowledge::Knowledge& knowled
   std::vector<TraceId> kids(traces.Kids(id).begin(), traces.Kids(id).end());
   if (kids.empty()) return id;
   for (TraceId& kid : kids) kid = WithoutGradients(traces, knowledge, kid);
-  if (module && !nodes.mentions.axes.empty()) nodes.mentions.meshes = state.meshes.With(nodes.mentions.axes, module);
   return traces.Rebuild(id, trace.value, kids, false);
 }
 

@@ -1,4 +1,5 @@
 #include "rules/collectives/difference_finding.h"
+#include "rules/finding_parts.h"
 
 namespace allranks::rules {
 namespace {
@@ -20,7 +21,9 @@ void CheckGroupCreatedOnSomeRanks(const Context& context, FindingSink& sink) {
                  {OpText(context, difference, difference.culprit), VariesText(difference.axes)}};
       help = {"on every rank, create all the groups in a loop and keep the one this rank is in", {}};
     }
-    sink.push_back(FindingOf(context, difference, kAR108, std::move(message), std::move(help)));
+    findings::Finding finding = FindingOf(context, difference, kAR108, std::move(message), std::move(help));
+    finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding);
+    sink.push_back(std::move(finding));
   }
 }
 
@@ -30,8 +33,7 @@ extern const Rule GroupCreatedOnSomeRanks = {
     .code = kAR108,
     .name = "group-created-on-some-ranks",
     .severity = Severity::Error,
-    .on_by_default = false,
-    .preview = kTooOftenWrong,
+    .preview_in_part = kUncertainInPython,
     .languages = "Python, C, C++",
     .summary = "process group created by some ranks only, or in another order",
     .explanation = R"md(

@@ -34,7 +34,7 @@ void CheckUnmatchedPointToPoint(const Context& context, FindingSink& sink) {
     const bool is_of_halves = difference.detail == traces::Detail::Dtype || difference.detail == traces::Detail::ElementCount;
     if (is_of_halves) help = {"send what the other rank receives: as many elements of the same type", {}};
     findings::Finding finding = FindingOf(context, difference, kAR111, UnmatchedMessage(context, difference), std::move(help));
-    finding.is_in_preview = IsInPython(context, FunctionOf(context, difference));
+    finding.is_in_preview = IsUncertainInPython(context, FunctionOf(context, difference), finding);
     sink.push_back(std::move(finding));
   }
 }
@@ -45,7 +45,7 @@ extern const Rule UnmatchedPointToPoint = {
     .code = kAR111,
     .name = "unmatched-point-to-point",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python code: of the 4 that were read none was right",
+    .preview_in_part = "findings in Python code that are not certain: of the 4 that were read none was right",
     .languages = "Python, C, C++",
     .summary = "blocking sends and receives that wait for each other in a circle, or for a partner that never comes",
     .explanation = R"md(
