@@ -127,6 +127,9 @@ void NoteUse(State& state, FuncId func);
 // Notes recursive calls in a trace of the function at hand that ranks get to as each of them decides: State::own_depth.
 void NoteOwnDepth(State& state, TraceId root);
 
+// A value as it is seen from outside of a function: with what all callers pass for its parameters, and for those of functions around it.
+ValueId WithPassed(const binding::Program& program, variation::Facts& facts, FuncId func, ValueId value);
+
 // State::is_called.
 std::vector<bool> CalledIn(const variation::Facts& facts);
 

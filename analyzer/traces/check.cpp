@@ -306,7 +306,7 @@ std::vector<SiteId> FunctionCheck::FlaggedSites(const SequenceStore& sequences, 
 // provided that it is a group of several. Which members take which path, and in which order, is a guess.
 void FunctionCheck::AssumeGroup(Scene& scene, Evidence* evidence) const {
   using findings::Assumption;
-  if (AsksOtherGroup(*evidence)) evidence->assumptions.Add(Assumption::GroupUnknown);
+  if (AsksOtherGroup(scene, *evidence)) evidence->assumptions.Add(Assumption::GroupUnknown);
   const bool meets = evidence->kind == DifferenceKind::Mismatch && evidence->victim;
   const bool is_guess = IsGuess(scene, evidence->culprit) || (meets && IsGuess(scene, evidence->victim));
   if (!is_guess) return;
@@ -333,13 +333,16 @@ bool FunctionCheck::SinglesOut(const Evidence& evidence) const {
 }
 
 // How a rank's place in one group goes with its place in another is not known.
-bool FunctionCheck::AsksOtherGroup(const Evidence& evidence) const {
+bool FunctionCheck::AsksOtherGroup(Scene& scene, const Evidence& evidence) const {
   if (!evidence.node) return false;
   const TraceKind kind = traces_[evidence.node].kind;
   if (kind != TraceKind::Choice && kind != TraceKind::Loop) return false;
   const ValueId group = traces_.operation(evidence.culprit).group;
   if (!group || group == state_.values.NoneValue() || state_.values[group].is_group(variation::GroupKind::World)) return false;
-  return AsksForMembership(state_.values, traces_[evidence.node].value, group);
+  // Of a group whose ranks are known, and a list of ranks that is, all is known.
+  const bool is_guess = IsGuess(scene, evidence.culprit);
+  const auto is_known = [&](ValueId list) { return !is_guess && scene.evaluator().ListOf(list, 0); };
+  return AsksForMembership(state_.values, traces_[evidence.node].value, group, is_known);
 }
 
 // Whether all that decides in the function, and all partners, are places in that very group: any group of so many ranks behaves

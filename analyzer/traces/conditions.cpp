@@ -397,7 +397,7 @@ bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   return value.is_membership() || values[values.OperandsOf(condition).right].kind == ValueKind::None;
 }
 
-bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId group, int depth) {
+bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId group, const std::function<bool(ValueId)>& is_known, int depth) {
   constexpr int kDeepest = 12;
   if (!id || depth > kDeepest || values.axes(id).empty()) return false;
   const Value& value = values[id];
@@ -405,7 +405,7 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
   if (variation::IsCoordinate(value, knowledge::Coordinate::GroupRank)) {
     return !kids.empty() && values[kids[0]].kind != ValueKind::None && GroupItself(values, kids[0]) != GroupItself(values, group);
   }
-  if (value.is_membership() && IsUniformUnknown(values, kids[1])) {
+  if (value.is_membership() && IsUniformUnknown(values, kids[1]) && !is_known(kids[1])) {
     const auto listed = values.Kids(kids[1]);
     const ValueId itself = GroupItself(values, group);
     // The list that the group was made of.
@@ -413,7 +413,7 @@ bool AsksForMembership(const variation::ValueStore& values, ValueId id, ValueId 
     if (is_its_own) return false;
     return listed.empty() || GroupItself(values, listed[0]) != GroupItself(values, group);
   }
-  return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, depth + 1); });
+  return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForMembership(values, kid, group, is_known, depth + 1); });
 }
 
 std::optional<Equality> EqualityOf(const variation::ValueStore& values, ValueId condition, bool truth) {

@@ -1,6 +1,7 @@
 // What a condition asks, told from its shape: how much a decision by it is worth.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "analyzer/variation/value.h"
@@ -58,8 +59,10 @@ bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowled
 // `key in groups`, `group is None`: whether something was made or given before, whatever key a rank asks for.
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 
-// Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known.
-bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, int depth = 0);
+// Whether `condition` asks for a rank's place in another group than `group`, or in a list of ranks that is not known (`is_known` of a
+// list: which ranks are in it).
+bool AsksForMembership(const variation::ValueStore& values, ValueId condition, ValueId group, const std::function<bool(ValueId)>& is_known,
+                       int depth = 0);
 
 // Whether which one a tensor is hangs on the order of a set of texts: `grads[name]` in a loop over `{"a", "b"}`. `anywhere`: or which ones
 // it was made of.

@@ -66,7 +66,7 @@ class FunctionCheck {
   void AssumeGroup(Scene& scene, Evidence* evidence) const;
   void NoteLimits();
   bool SinglesOut(const Evidence& evidence) const;
-  bool AsksOtherGroup(const Evidence& evidence) const;
+  bool AsksOtherGroup(Scene& scene, const Evidence& evidence) const;
   bool IsGuess(Scene& scene, TraceId op) const;
   bool AsksThisGroupOnly(ValueId group) const;
   static bool IsForCallers(const Evidence& evidence);

@@ -269,8 +269,10 @@ class HistoryWalk {
   // Of a body that runs any number of times only what was made before it is sure to be made in each round.
   TraceId Loop(TraceId id, const Trace& trace, Memory& memory) {
     const TraceId body = traces_.Kids(id)[0];
+    // A generator that yields once, `for turn in turns(): get()`, has no round before.
+    const bool runs_once = trace.value && values_[trace.value].count() == 1u;
     std::unordered_set<uint32_t> seen;
-    Forget(body, memory, &seen);
+    if (!runs_once) Forget(body, memory, &seen);
     std::vector<WayOut> outer = std::exchange(out_of_loop_, {});
     const Memory before = memory;
     const TraceId walked = Run(body, memory);

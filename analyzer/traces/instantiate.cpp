@@ -178,6 +178,16 @@ TraceId TraceOf(const State& state, FuncId func) {
   return state.is_relevant[func.index] ? state.trace_of[func.index] : state.traces.Empty();
 }
 
+ValueId WithPassed(const binding::Program& program, variation::Facts& facts, FuncId func, ValueId value) {
+  for (FuncId at = func; at && value; at = program.funcs[at].parent) {
+    std::vector<ValueId> passed;
+    for (uint32_t i = 0; i < program.function(at).params.size(); ++i) passed.push_back(facts.param(at, i));
+    variation::ValueStore::Memo memo;
+    value = facts.values_store.Substitute(value, at, passed, memo);
+  }
+  return value;
+}
+
 void NoteUse(State& state, FuncId func) {
   if (state.is_relevant[func.index]) state.is_used[func.index] = true;
   if (state.uses != nullptr) state.uses->emplace_back(func, TraceOf(state, func));

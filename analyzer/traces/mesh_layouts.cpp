@@ -14,17 +14,6 @@ namespace {
 using variation::ValueId;
 using variation::ValueKind;
 
-// A value as it is seen from outside of a function: with what all callers pass for parameters.
-ValueId WithPassed(const binding::Program& program, variation::Facts& facts, binding::FuncId func, ValueId value) {
-  for (binding::FuncId at = func; at && value; at = program.funcs[at].parent) {
-    std::vector<ValueId> passed;
-    for (uint32_t i = 0; i < program.function(at).params.size(); ++i) passed.push_back(facts.param(at, i));
-    variation::ValueStore::Memo memo;
-    value = facts.values_store.Substitute(value, at, passed, memo);
-  }
-  return value;
-}
-
 // How long a dimension is in a job of so many ranks, on however many nodes; 0: that is not known.
 uint32_t LengthIn(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, uint32_t size, ValueId length) {
   const auto in = [&](const World& world) {

@@ -18,7 +18,7 @@ PeerLoop PeerLoopOf(const State& state, TraceId loop) {
   const ValueId element = state.facts.value(module_id, ir::ValueOf(*found));
   // What is not told apart from other unknowns stands for no item.
   if (!element || state.values[element].kind != variation::ValueKind::Unknown) return {};
-  return {element, state.facts.value(module_id, site.expr)};
+  return {element, WithPassed(state.program, state.facts, site.function, state.facts.value(module_id, site.expr))};
 }
 
 bool HangsOn(const State& state, const SequenceStore& sequences, SeqId list, ValueId element, int depth) {
