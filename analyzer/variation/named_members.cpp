@@ -59,6 +59,17 @@ void AddNames(const binding::Program& program, ir::ModuleId module, int stars_le
   for (const ir::ModuleId star : program.stars[module.index]) AddNames(program, star, stars_left - 1, names);
 }
 
+// Whether a module may be meant by a name that begins and ends so: `tasks.` is looked up from a folder further down as well.
+bool MayBeCalled(std::string_view module, std::string_view begin, std::string_view end) {
+  while (begin.starts_with('.')) begin.remove_prefix(1);
+  for (size_t part = 0; part < module.size(); ++part) {
+    const bool is_first = part == 0 || module[part - 1] == '.';
+    const std::string_view rest = module.substr(part);
+    if (is_first && rest.size() >= begin.size() + end.size() && rest.starts_with(begin) && rest.ends_with(end)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // How a text that is put together begins and ends, as far as that is known: `f"build_{name}"`.
@@ -104,8 +115,10 @@ ValueId FunctionEvaluator::MemberOfLoaded(ValueId loaded, NameId attr) {
     const ir::ModuleId module = tables_.program.FindModule(Text(store_[text].name()));
     return module ? MemberOfModule(module, attr) : ValueId();
   }
+  const auto [begin, end] = KnownEnds(text);
   std::vector<ValueId> members;
   for (uint32_t m = 0; m < tables_.program.modules.size(); ++m) {
+    if (!MayBeCalled(tables_.program.infos[ir::ModuleId{m}].dotted, begin, end)) continue;
     const auto& names = tables_.program.top_level[m];
     const auto found = names.find(attr);
     if (found == names.end()) continue;
