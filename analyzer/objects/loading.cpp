@@ -493,7 +493,10 @@ bool Loading::DealsOut(ValueId sampler) const {
       if (value.kind == ValueKind::Instance && classes.insert(value.class_id().index).second) {
         std::ranges::copy_if(index_.MadeWith(value.class_id()), std::back_inserter(made_with), [](ValueId arg) { return static_cast<bool>(arg); });
       }
-      return IsDistributedSampler(part) || (value.kind == ValueKind::Instance && own_samplers_[value.class_id().index]);
+      // `DistributedSampler(data, num_replicas=1, rank=0)`: each rank gets all of it.
+      const ValueId ranks = IsDistributedSampler(part) ? values_.MadeWith(part, "num_replicas") : ValueId::None();
+      const bool has_all = ranks && values_.Int(ranks) == 1;
+      return (IsDistributedSampler(part) && !has_all) || (value.kind == ValueKind::Instance && own_samplers_[value.class_id().index]);
     };
     if (std::ranges::any_of(values, [&](ValueId value) { return values_.AnyPart(value, deals); })) return true;
     std::ranges::sort(made_with, {}, &ValueId::index);

@@ -32,6 +32,17 @@ bool IsWithin(const ir::Module& module, ir::ExprId inner, ir::ExprId outer) {
   return module[outer].begin <= module[inner].begin && module[outer].end >= module[inner].end;
 }
 
+// `evaluate(model, whole)` beside `evaluate(model, shared)`: the loop goes over a loader that a caller, so many calls up, hands it.
+bool HandsWhole(const Loading& loading, const ShareLoop& loop, const Site& caller, size_t depth) {
+  bool is_handed = false;
+  for (const LoaderLoop& drawn : loading.loops()) {
+    if (drawn.iterable != loop.iterable || drawn.way.size() <= depth || drawn.way[depth] != caller) continue;
+    if (loading.IsDealtOut(drawn.loader)) return false;
+    is_handed = true;
+  }
+  return is_handed && !loop.is_prepared;
+}
+
 }  // namespace
 
 const ShareResults& SharesOnDemand::Get() const {
@@ -782,7 +793,7 @@ void ShareResults::AddStepped(size_t loop, const Site& from, const FlowFrom& flo
   }
 }
 
-// Whether there is something to follow.
+// Whether there is something to follow. A caller that hands the loop a loader which deals nothing out gets a result of the whole.
 bool ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& flow, uint32_t end, Way way) {
   Way own;
   if (!ReturnsIn(function, flow, end, &own)) return false;
@@ -790,7 +801,7 @@ bool ShareResults::FollowReturns(size_t loop, FuncId function, const FlowFrom& f
   way.is_total = way.is_total || own.is_total;
   for (const Site& caller : index_.CallersOf(function)) {
     const ir::StmtId stmt = index_.StatementOf(caller);
-    if (!stmt) continue;
+    if (!stmt || HandsWhole(loading_, loops_[loop], caller, static_cast<size_t>(way.depth))) continue;
     const ir::Module& outer = program_.module_of(caller.function);
     Follow(loop, caller, outer[stmt].begin, outer[caller.expr].end, {way.depth + 1, way.is_filed, way.is_total, way.is_of_given, own.items});
   }

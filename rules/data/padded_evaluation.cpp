@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/objects/one_process_modes.h"
 #include "analyzer/objects/set_sizes.h"
 #include "analyzer/objects/trained_losses.h"
 #include "rules/finding_parts.h"
@@ -19,7 +20,8 @@ class Evaluations {
   Evaluations(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), results_(context.shares.Get()),
         sizes_(context.program, context.knowledge, context.facts, context.index),
-        losses_(context.program, context.knowledge, context.facts, context.index, context.training) {}
+        losses_(context.program, context.knowledge, context.facts, context.index, context.training),
+        modes_(context.program, context.facts, context.index, context.guards, context.launch, context.options) {}
 
   void Run() {
     for (size_t loop = 0; loop < results_.loops().size(); ++loop) {
@@ -52,6 +54,7 @@ class Evaluations {
                                 {"some samples count twice here: the sampler repeats them so that all ranks "
                                  "get the same number",
                                  {}});
+    findings::Assume(finding, modes_.AssumedAt({&use.place, 1}));
     AddLabel(finding, finding.span, LabelRole::Primary, {"combines the results of all ranks", {}});
     AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated in this loop", {}});
     if (sampler) AddSampler(sampler, finding);
@@ -72,6 +75,7 @@ class Evaluations {
     const bool is_sure = !loop.may_be_whole && results_.IsCalled(loop.iterable) && !IsStartedElsewhere(context_, loop.iterable);
     Finding finding = FindingAt(context_, kAR309, Severity::Warning, is_sure ? Confidence::Likely : Confidence::Possible, place,
                                 {"each rank leaves out the samples that do not fill its last batch: the more ranks there are, the fewer samples the result covers", {}});
+    findings::Assume(finding, modes_.AssumedAt({&loop.iterable, 1}));
     AddLabel(finding, finding.span, LabelRole::Primary, {"`drop_last=True` for an evaluation", {}});
     if (place != loop.iterable) AddLabel(finding, SpanOf(context_, loop.iterable), LabelRole::Note, {"evaluated in this loop", {}});
     finding.help = {"leave `drop_last` to loaders for training", {}};
@@ -135,6 +139,7 @@ class Evaluations {
   const objects::ShareResults& results_;
   objects::SetSizes sizes_;
   objects::TrainedLosses losses_;
+  objects::OneProcessModes modes_;
   std::vector<objects::Site> dropping_;  // loaders that were reported
   std::vector<FuncId> seen_;  // functions that put results together: several loops there are one evaluation
 };

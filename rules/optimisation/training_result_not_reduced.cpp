@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/objects/one_process_modes.h"
 #include "rules/finding_parts.h"
 #include "rules/share_uses.h"
 
@@ -17,7 +18,8 @@ constexpr std::string_view kAR413 = "AR413";
 class TrainingResults {
  public:
   TrainingResults(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), results_(context.shares.Get()) {}
+      : context_(context), sink_(sink), results_(context.shares.Get()),
+        modes_(context.program, context.facts, context.index, context.guards, context.launch, context.options) {}
 
   void Run() {
     for (const ShareUse& use : results_.uses()) {
@@ -43,6 +45,7 @@ class TrainingResults {
     Finding finding = FindingAt(context_, kAR413, Severity::Info, is_sure ? Confidence::Likely : Confidence::Possible, use.place,
                                 {"`{}` is of {} batches only: it is shown as the result of the epoch",
                                  {Quoted(context_, value), std::string(WhoseShare(context_, use.place))}});
+    findings::Assume(finding, modes_.AssumedAt({&use.place, 1}));
     AddLabel(finding, SpanOf(context_, value), LabelRole::Primary, {"differs between ranks", {}});
     AddLabel(finding, SpanOf(context_, results_.loops()[use.loop].iterable), LabelRole::Why, {"each rank trains on a share of the data", {}});
     AddReturn(context_, results_, use, finding);
@@ -53,6 +56,7 @@ class TrainingResults {
   const Context& context_;
   FindingSink& sink_;
   const objects::ShareResults& results_;
+  objects::OneProcessModes modes_;
   std::vector<size_t> seen_;
 };
 
