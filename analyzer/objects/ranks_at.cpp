@@ -34,7 +34,12 @@ RankSet RanksAt::At(const Site& site, const traces::World& world) const {
 
 RankSet RanksAt::OnWay(std::span<const Site> way, const traces::World& world) const {
   RankSet ranks = RankSet::All(world.size());
-  for (const Site& site : way) ranks.bits &= In(world, [&](Known& known) { return Within(site, known); }).bits;
+  for (const Site& site : way) {
+    ranks.bits &= In(world, [&](Known& known) { return Within(site, known); }).bits;
+    // A function inside of another one is there for those that come to that.
+    const FuncId outer = program_.funcs[site.function].parent;
+    if (outer && program_.funcs[outer].function != ir::kTopLevel) ranks.bits &= ThatCall(outer, world).bits;
+  }
   for (size_t i = 1; i < way.size(); ++i) {
     // `save(model=None)`, and in there `if model is not None:`: nobody comes along on this way.
     const variation::CallFact* call = facts_.call(way[i - 1].function, way[i - 1].expr);
@@ -163,13 +168,31 @@ bool RanksAt::IsOutsideJob(const Site& caller) const {
   return run_by == RunBy::OneProcess || run_by == RunBy::Workers || run_by == RunBy::Tests || (places_ != nullptr && places_->IsApart({&caller, 1}));
 }
 
-// The ranks that make objects of the class whose method a function is: elsewhere there is nothing to call it on.
+// The ranks that make objects of the class whose method a function is, and those that come to the function that it is made in: elsewhere there is
+// nothing to call.
 RankSet RanksAt::OfMakers(FuncId function, Known& known, Walk& walk) const {
+  RankSet ranks = RankSet::All(known.world.size());
+  const FuncId outer = program_.funcs[function].parent;
+  if (outer && program_.funcs[outer].function != ir::kTopLevel) ranks = OfMakers(outer, known, walk) & OfCallers(outer, known, walk);
   const binding::ClassId owner = program_.funcs[function].owner;
   const base::NameId name = program_.names->Find("__init__");
   const FuncId init = owner && name ? program_.FindMethod(owner, name) : FuncId::None();
-  if (!init || init == function) return RankSet::All(known.world.size());
-  return OfCallers(init, known, walk);
+  if (!init || init == function) return ranks;
+  // `super().__init__()` of a class that has such a method of its own makes no object that runs this one.
+  const auto runs_another = [&](FuncId maker) {
+    const binding::ClassId made = program_.funcs[maker].owner;
+    const auto is_of_made = [&](const Site& site) { return program_.funcs[site.function].owner == made; };
+    return made && made != owner && program_.FindMethod(made, program_.function(function).name) != function &&
+           std::ranges::none_of(index_.CallersOf(function), is_of_made);
+  };
+  const auto makes_other = [&](const Site& caller) { return runs_another(caller.function); };
+  const auto callers = index_.CallersOf(init);
+  if (std::ranges::none_of(callers, makes_other) || std::ranges::all_of(callers, makes_other)) return ranks & OfCallers(init, known, walk);
+  RankSet makers;
+  for (const Comer& comer : known.comers.Of(init.index, [&] { return ComersTo(init, known); })) {
+    if (!runs_another(comer.function)) makers = makers | (comer.ranks & OfCallers(comer.function, known, walk));
+  }
+  return ranks & makers;
 }
 
 }  // namespace allranks::objects

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -101,8 +102,7 @@ class Writers {
       if (!arg) return false;
       const variation::Value& value = context_.values[arg];
       if (value.kind == variation::ValueKind::BoundExternal) return context_.knowledge[value.entry()].Has(knowledge::Role::WriteOnce);
-      const knowledge::Axes axes = context_.facts.values_store.axes(arg);
-      return IsTest(arg) && (axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local));
+      return IsTest(arg) && IsOfRank(arg);
     });
   }
 
@@ -135,7 +135,9 @@ class Writers {
     if (!removes) AddFix(place, finding);
     const FileUse* read = ReadOfCache(use);
     if (read != nullptr) AddLabel(finding, SpanOf(context_, read->site()), LabelRole::Note, {"read here, perhaps before it is complete", {}});
-    finding.is_in_preview = read == nullptr || BelongsInPreview(context_, place.function, finding);
+    // A checkpoint takes long to write, and who trained it wants it.
+    const bool matters = read != nullptr || (use.act == FileAct::Write && content_.IsTrained(use));
+    finding.is_in_preview = !matters || IsLeftOpen(use) || BelongsInPreview(context_, place.function, finding);
     const auto [kept, is_new] = found_.try_emplace({span.file.index, span.begin}, Found{place, use.act, all, name, finding});
     const auto weight = [](const Finding& each) { return std::pair(!each.is_in_preview, each.confidence); };
     if (!is_new && weight(finding) > weight(kept->second.finding)) kept->second = {place, use.act, all, name, std::move(finding)};
@@ -208,17 +210,63 @@ class Writers {
     return "{} writes `{}`: on a shared file system they overwrite each other";
   }
 
-  // The test that lets one rank of each node through, there or in a caller.
-  std::optional<Site> GuardOf(const FileUse& use, traces::RankSet ranks) const {
+  // The tests there and in the callers.
+  std::vector<objects::Guard> GuardsOn(const FileUse& use) const {
     std::vector<Site> sites = use.way;
     const std::vector<Site> above = context_.index.WaysTo(use.way.front());
     sites.insert(sites.end(), above.begin(), above.end());
-    for (const Site& site : sites) {
-      for (const objects::Guard& guard : context_.guards.Of(site)) {
-        if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
-      }
+    std::vector<objects::Guard> guards;
+    for (const Site& site : sites) std::ranges::copy(context_.guards.Of(site), std::back_inserter(guards));
+    return guards;
+  }
+
+  // The test that lets one rank of each node through.
+  std::optional<Site> GuardOf(const FileUse& use, traces::RankSet ranks) const {
+    for (const objects::Guard& guard : GuardsOn(use)) {
+      if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
     }
     return std::nullopt;
+  }
+
+  // Some ranks may be kept away, or write elsewhere, by what is not seen.
+  bool IsLeftOpen(const FileUse& use) const {
+    const auto is_handed = [&](const objects::PathPiece& piece) { return piece.hole && IsHandedFromOutside(context_.file_uses.paths().Resolved(piece.hole, use.frame)); };
+    return std::ranges::any_of(use.path.pieces, is_handed) || std::ranges::any_of(use.way, [&](const Site& site) { return IsInsideOfUnused(site.function); }) ||
+           std::ranges::any_of(GuardsOn(use), [&](const objects::Guard& guard) { return MayAskForRank(guard); });
+  }
+
+  // `library.bind(save=save)`: the path is a parameter for which nothing here passes anything.
+  bool IsHandedFromOutside(ValueId hole) const {
+    return hole && context_.values[hole].kind == variation::ValueKind::Param && context_.index.CallersOf(context_.values[hole].function()).empty();
+  }
+
+  // A function that one makes which nothing here calls.
+  bool IsInsideOfUnused(FuncId function) const {
+    for (FuncId outer = context_.program.funcs[function].parent; outer; outer = context_.program.funcs[outer].parent) {
+      const bool is_top = context_.program.funcs[outer].function == ir::kTopLevel;
+      const bool is_run = context_.launch.MakesJob(outer) || !context_.index.CallersOf(outer).empty() || !context_.index.GivenTo(outer).empty();
+      if (!is_top && !is_run) return true;
+    }
+    return false;
+  }
+
+  // A test that has to do with the rank, though not on which ranks it holds; or of a field alone, which may be stored where nothing looks:
+  // `if not self.saves: return`.
+  bool MayAskForRank(const objects::Guard& guard) const {
+    const ir::Module& module = context_.program.module_of(guard.function);
+    const ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
+    if (test && IsTest(test)) return false;
+    const bool is_negated = module[guard.test].kind == ir::ExprKind::Unary;
+    const ir::ExprId asked = is_negated ? ir::OperandOf(module[guard.test]) : guard.test;
+    const auto& params = context_.program.function(guard.function).params;
+    const bool is_field = module[asked].kind == ir::ExprKind::Attribute && module[ir::ObjectOf(module[asked])].kind == ir::ExprKind::Name &&
+                          context_.program.funcs[guard.function].owner && !params.empty() && ir::NameOf(module[ir::ObjectOf(module[asked])]) == params[0].name;
+    return is_field || (test && context_.values.AnyPart(test, [&](ValueId part) { return IsOfRank(part); }));
+  }
+
+  bool IsOfRank(ValueId value) const {
+    const knowledge::Axes axes = context_.facts.values_store.axes(value);
+    return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local);
   }
 
   bool LetsThrough(const objects::Guard& guard, traces::RankSet ranks) const {
@@ -281,8 +329,7 @@ class Writers {
     return std::ranges::any_of(context_.index.known_calls(), [&](const objects::KnownCall& other) {
       if (other.function != use.call->function || !context_.program.text(other.entry->name).ends_with(kSetLevel)) return false;
       const ValueId level = context_.index.Arg(other, "level");
-      const knowledge::Axes axes = level ? context_.facts.values_store.axes(level) : knowledge::Axes();
-      return axes.has(knowledge::Axis::Global) || axes.has(knowledge::Axis::Local);
+      return level && IsOfRank(level);
     });
   }
 
@@ -446,7 +493,7 @@ extern const Rule EveryRankWrites = {
     .code = kAR802,
     .name = "every-rank-writes",
     .severity = Severity::Warning,
-    .preview_in_part = "files that are not first looked for and then read by all ranks, and programs that nothing here is seen to start on ranks: of 100 findings on "
+    .preview_in_part = "files that are neither checkpoints nor first looked for and then read by all ranks, and programs that nothing here is seen to start on ranks: of 100 findings on "
                        "public code that were read 64 were right, and the others write where no run comes to, or what is the same from all",
     .languages = "Python",
     .summary = "file that all ranks, or one rank of each node, write under the same path",

@@ -9,6 +9,7 @@
 
 #include "analyzer/base/folder.h"
 #include "rules/finding_parts.h"
+#include "rules/memory/written_content.h"
 #include "rules/program_calls.h"
 
 namespace allranks::rules {
@@ -23,7 +24,7 @@ constexpr std::string_view kAR808 = "AR808";
 
 class Checkpoints {
  public:
-  Checkpoints(const Context& context, FindingSink& sink) : context_(context), sink_(sink) {}
+  Checkpoints(const Context& context, FindingSink& sink) : context_(context), sink_(sink), content_(context) {}
 
   void Run() {
     // A program that has both at one place takes up the numbered ones where the one that is overwritten is not there.
@@ -90,7 +91,7 @@ class Checkpoints {
   bool IsFewNumbers(const FileUse& write) const {
     const auto is_trained = [&](variation::ValueId part) {
       const variation::Value& node = context_.values[part];
-      return node.kind == variation::ValueKind::Object || node.kind == variation::ValueKind::Instance || IsState(part);
+      return node.kind == variation::ValueKind::Object || node.kind == variation::ValueKind::Instance || content_.IsState(part);
     };
     return std::ranges::any_of(write.call->args, [&](variation::ValueId arg) {
       const variation::ValueId saved = Passed(arg, write.frame);
@@ -234,7 +235,7 @@ class Checkpoints {
     };
     return std::ranges::any_of(part.call->args, [&](variation::ValueId arg) {
       const variation::ValueId state = arg ? Passed(arg, part.frame) : arg;
-      return state && IsState(state) && std::ranges::any_of(whole.call->args, [&](variation::ValueId other) {
+      return state && content_.IsState(state) && std::ranges::any_of(whole.call->args, [&](variation::ValueId other) {
         const variation::ValueId record = other ? Passed(other, whole.frame) : other;
         return record && is_in(state, record);
       });
@@ -347,7 +348,7 @@ class Checkpoints {
     for (size_t i = 0; i + 1 < kids.size(); i += 2) {
       if (context_.values[kids[i]].kind != variation::ValueKind::Str) continue;
       const variation::ValueId item = Passed(kids[i + 1], frame);
-      items.push_back({context_.values[kids[i]].name(), IsState(kids[i + 1]), item && context_.values[item].kind == variation::ValueKind::Str});
+      items.push_back({context_.values[kids[i]].name(), content_.IsState(kids[i + 1]), item && context_.values[item].kind == variation::ValueKind::Str});
     }
   }
 
@@ -362,14 +363,6 @@ class Checkpoints {
     if (!list || context_.values[list].kind != variation::ValueKind::Tuple || *index < 0) return known;
     const auto items = context_.facts.values_store.Kids(list);
     return static_cast<size_t>(*index) < items.size() ? paths.Resolved(items[static_cast<size_t>(*index)], frame) : known;
-  }
-
-  bool IsState(variation::ValueId value) const {
-    return context_.values.AnyPart(value, [&](variation::ValueId part) {
-      const variation::Value& node = context_.values[part];
-      const base::NameId name = context_.facts.values_store.DerivedBy(node);
-      return name && context_.program.text(name).ends_with("state_dict");
-    });
   }
 
   // `checkpoint["optimizer"]`: the texts by which items of the loaded file are taken in the function that loads it.
@@ -535,6 +528,7 @@ class Checkpoints {
 
   const Context& context_;
   FindingSink& sink_;
+  WrittenContent content_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
   std::vector<Cause> causes_;
 };

@@ -29,6 +29,29 @@ std::vector<ValueId> WrittenContent::Of(const FileUse& use) const {
   return written;
 }
 
+bool WrittenContent::IsTrained(const FileUse& use) const {
+  return std::ranges::any_of(Of(use), [&](ValueId value) { return IsTrained(value, use.frame, 0); });
+}
+
+// A loss is made by a model as well, so that only what records and lists hold counts.
+bool WrittenContent::IsTrained(ValueId value, const objects::CallFrame* frame, int depth) const {
+  constexpr int kDeepest = 3;
+  const ValueId written = context_.file_uses.paths().Resolved(value, frame);
+  if (!written || depth > kDeepest) return false;
+  return std::ranges::any_of(context_.values.Leaves(written), [&](ValueId leaf) {
+    const ValueKind kind = context_.values[leaf].kind;
+    if (kind != ValueKind::Dict && kind != ValueKind::Tuple) return IsState(leaf) || context_.values.IsA(leaf, "torch.nn.Module");
+    return std::ranges::any_of(context_.facts.values_store.Kids(leaf), [&](ValueId kid) { return kid && IsTrained(kid, frame, depth + 1); });
+  });
+}
+
+bool WrittenContent::IsState(ValueId value) const {
+  return context_.values.AnyPart(value, [&](ValueId part) {
+    const base::NameId name = context_.facts.values_store.DerivedBy(context_.values[part]);
+    return name && context_.program.text(name).ends_with("state_dict");
+  });
+}
+
 bool WrittenContent::IsText(const FileUse& use) const {
   const std::vector<Site> writes = context_.file_uses.WritesInto(use);
   return !writes.empty() && std::ranges::all_of(writes, [&](const Site& write) { return IsWriteOfText(write); });
