@@ -362,8 +362,8 @@ dist.init_process_group("nccl", rank=rank, world_size=world_size)
 * `setdefault`, `get` with a default, or a test of the environment around the assignment.
 * It stands in an exception handler: a second try where joining the job has failed.
 * The port comes from somewhere: an argument, a configuration, a free port of the system, 0.
-* It is the first that is tried: it is counted up (`while is_taken(port): port += 1`), or another one is set in
-  the same function.
+* It is the first that is tried: it is counted up (`while is_taken(port): port += 1`), or another one is set
+  in the same function.
 * The job has one process, or MPI introduces its ranks to each other.
 * The function is one of a script, and nothing calls it.
 
