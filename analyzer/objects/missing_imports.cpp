@@ -190,10 +190,23 @@ bool MissingImports::IsMissingFrom(ir::ModuleId script, std::string_view dotted)
     if (!others_.lacks(script, level, dotted)) return false;
     if (found == 0 && others_.hold(script, level, first)) found = level;
   }
-  // Above, another one may be found before: of a path that is set, or an installed one.
+  // Above, or of a folder that is no package, another one may be found before: of a path that is set, or an installed one.
   const bool is_beside = found == 1;
-  if (found == 0 || (!is_beside && (others_.require(first) || others_.set_python_path()))) return false;
+  if (found == 0 && !HasFolderBeside(script, first)) return false;
+  if (!is_beside && (others_.require(first) || others_.set_python_path())) return false;
   return std::ranges::none_of(neighbourhood_.UsedBy(script), [&](ir::ModuleId used) { return is_beside ? NamesPath(used) : MayExtendPath(used); });
+}
+
+// `src/train.py` beside the script, where no `src/__init__.py` is.
+bool MissingImports::HasFolderBeside(ir::ModuleId script, std::string_view name) const {
+  const base::NameId known = program_.names->Find(name);
+  if (known && knowledge_.IsKnownModule(known)) return false;
+  const std::string_view beside = base::FolderOf(program_.infos[script].path);
+  const std::string folder = (beside.empty() ? std::string() : std::string(beside) + "/") + std::string(name);
+  for (uint32_t i = 0; i < program_.infos.size(); ++i) {
+    if (base::IsBelow(program_.infos[ir::ModuleId{i}].path, folder)) return true;
+  }
+  return false;
 }
 
 const std::vector<ir::ModuleId>& MissingImports::ScriptsOf(ir::ModuleId module) const {
@@ -220,10 +233,12 @@ std::vector<ir::ModuleId> MissingImports::UsersOf(ir::ModuleId module) const {
 
 // Of a file or a folder.
 bool MissingImports::IsNameOfProject(std::string_view name) const {
-  for (uint32_t i = 0; of_project_.empty() && i < program_.infos.size(); ++i) {
-    for (std::string_view path = program_.infos[ir::ModuleId{i}].path; !path.empty(); path = base::FolderOf(path)) {
-      const std::string_view last = path.substr(path.rfind('/') + 1);
-      of_project_.insert(last.substr(0, last.find('.')));
+  if (of_project_.empty()) {
+    for (const binding::ModuleInfo& info : program_.infos) {
+      for (std::string_view path = info.path; !path.empty(); path = base::FolderOf(path)) {
+        const std::string_view last = path.substr(path.rfind('/') + 1);
+        of_project_.insert(last.substr(0, last.find('.')));
+      }
     }
   }
   return of_project_.contains(name);

@@ -7,7 +7,8 @@
 //
 // What is surely found: by a relative import, by its whole name, or in the same folder; a package by its name only from the script beside
 // it, or where the project says that it is installed, since another package of that name may be installed as well. Where a part is missing,
-// it is taken that nobody installed another package of the name either, unless the project asks for one.
+// it is taken that nobody installed another package of the name either, unless the project asks for one. A folder without an `__init__.py` is
+// one of several by its name: it counts where no known library has the name, nothing asks for one, and no path is set.
 // Nothing is said of files that make names as they run (`exec`, `globals()`, `from x import *` of what was not read), of notebooks, and of
 // files with errors of syntax.
 #pragma once
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "analyzer/binding/neighbourhood.h"
+#include "analyzer/knowledge/knowledge.h"
 #include "analyzer/objects/other_files.h"
 #include "analyzer/objects/program_index.h"
 
@@ -26,8 +28,8 @@ namespace allranks::objects {
 
 class MissingImports {
  public:
-  MissingImports(const binding::Program& program, const ProgramIndex& index, const OtherFiles& others)
-      : program_(program), index_(index), others_(others), neighbourhood_(program) {}
+  MissingImports(const binding::Program& program, const knowledge::Knowledge& knowledge, const ProgramIndex& index, const OtherFiles& others)
+      : program_(program), knowledge_(knowledge), index_(index), others_(others), neighbourhood_(program) {}
 
   bool Is(ir::ModuleId module, ir::ImportId import) const;
   // Whether that is so only as scripts are started by their path: the file is there, in a folder where Python does not look then.
@@ -55,6 +57,7 @@ class MissingImports {
   bool IsMissingPart(ir::ModuleId module, const ir::Import& import) const;
   bool IsMissingFromScripts(ir::ModuleId module, std::string_view dotted) const;
   bool IsMissingFrom(ir::ModuleId script, std::string_view dotted) const;
+  bool HasFolderBeside(ir::ModuleId script, std::string_view name) const;
   const std::vector<ir::ModuleId>& ScriptsOf(ir::ModuleId module) const;
   bool IsNameOfProject(std::string_view name) const;
   ir::ModuleId PackageNamed(std::string_view name) const;
@@ -63,6 +66,7 @@ class MissingImports {
   std::vector<ir::ModuleId> UsersOf(ir::ModuleId module) const;
 
   const binding::Program& program_;
+  const knowledge::Knowledge& knowledge_;
   const ProgramIndex& index_;
   const OtherFiles& others_;
   const binding::Neighbourhood neighbourhood_;

@@ -90,7 +90,7 @@ class SureFailures {
   SureFailures(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts, const ProgramIndex& index,
                const Training& training, const OtherFiles& others)
       : program_(program), knowledge_(knowledge), facts_(facts), index_(index), training_(training), options_(program, knowledge, facts, index),
-        imports_(program, index, others), fields_(program, facts, index), late_(program, index), wrapped_(program, knowledge, facts),
+        imports_(program, knowledge, index, others), fields_(program, facts, index), late_(program, index), wrapped_(program, knowledge, facts),
         values_(program, knowledge, facts) {}
 
   // Whether each run that would get to a position of a module has failed before, or fails at a call on the way, or at that place, since what is

@@ -696,9 +696,9 @@ class Builder {
       state_.sets_up_own_job.insert(func_.index);
       return traces_.Exit(At(site), ExitKind::Raise);
     }
-    TraceId trace = traces_.Empty();
+    TraceId trace = DemandedSize(site, entry, state_.facts.args(call));
     if (entry.has_operation && !entry.operation.as_context) {
-      trace = KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call));
+      trace = traces_.Seq(trace, KnownOperation(state_, At(site), call.entry, call.receiver, state_.facts.args(call)));
       if (entry.operation.op_class == knowledge::OpClass::Start) {
         NoteStarted(state_, At(site), ParamOf(entry, state_.facts.args(call), entry.operation.handle_param));
       } else if (!knowledge::IssuesNothing(entry.operation.op_class)) {
@@ -720,10 +720,18 @@ class Builder {
     return traces_.Keep(At(site), job, op_class == knowledge::OpClass::Init ? Filling::Made : Filling::Emptied);
   }
 
+  // `init_process_group(world_size=1)`
   bool SetsUpOwnJob(const knowledge::Entry& entry, std::span<const ValueId> args) const {
-    const ValueId size = ParamOf(entry, args, entry.size_param);
-    if (!size || state_.values[size].kind != ValueKind::Int) return false;
-    return entry.operation.op_class == knowledge::OpClass::Init || size == state_.values.Int(1);
+    return ParamOf(entry, args, entry.size_param) == state_.values.Int(1);
+  }
+
+  // `init_process_group(world_size=4)` waits for four processes: the program goes on in jobs of that many.
+  TraceId DemandedSize(ir::ExprId site, const knowledge::Entry& entry, std::span<const ValueId> args) {
+    const ValueId size = entry.operation.op_class == knowledge::OpClass::Init ? ParamOf(entry, args, entry.size_param) : ValueId::None();
+    const std::optional<int64_t> ranks = size ? state_.values[size].integer() : std::nullopt;
+    if (!ranks || *ranks > kMostRanks) return traces_.Empty();
+    const ValueId is_demanded = state_.values.Compare(ir::CompareOp::Eq, state_.values.Coordinate(knowledge::Coordinate::WorldSize), size);
+    return traces_.Choice(At(site), is_demanded, traces_.Empty(), traces_.Exit(At(site), ExitKind::Raise));
   }
 
   ir::ExprId FirstArgument(ir::ExprId site) const {
