@@ -48,6 +48,7 @@ struct State {
   FuncId at_work;                  // the function that is built or checked
   std::unordered_set<uint32_t> sets_up_own_job;  // FuncIds: somewhere in them, a job of other processes is set up
   std::unordered_set<uint32_t> open_conditions;  // SiteIds: what tells ranks of a function apart; judged with its callers
+  std::unordered_set<uint32_t> open_operations;  // those of them that are operations: the roots or the members differ
   MadeOnce made_once;
   ModuleModes modes;
   LoopEnds loop_ends;

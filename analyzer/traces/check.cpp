@@ -33,6 +33,11 @@ bool IsHalf(const State& state, FuncId func) {
 
 }  // namespace
 
+void NoteOpen(State& state, const Found& found) {
+  state.open_conditions.insert(found.condition.index);
+  if (found.is_of_operation) state.open_operations.insert(found.condition.index);
+}
+
 void CheckFunction(State& state, FuncId func, CheckResult* result) {
   const TraceId trace = state.trace_of[func.index];
   const uint16_t flags = state.traces[trace].flags;
@@ -100,7 +105,7 @@ bool FunctionCheck::LeaveOpen() {
   for (Found& found : std::span(result_->found).subspan(found_before_)) {
     if (!found.is_open) continue;
     if (is_too_much) found.is_open = false;
-    else state_.open_conditions.insert(found.condition.index);
+    else NoteOpen(state_, found);
   }
   return !is_too_much && !open_.empty();
 }
@@ -256,7 +261,7 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   // What is hardly more than a suspicion leaves the operation to surer findings.
   const bool is_suspicion = findings::ConfidenceOf(difference.assumptions) == findings::Confidence::Possible;
   if (!is_suspicion) reported_culprits_[evidence.culprit.index].push_back(cause);
-  Found found{.difference = std::move(difference), .by = func_, .condition = {}, .is_open = is_open, .sites = FlaggedSites(sequences, evidence)};
+  Found found{.difference = std::move(difference), .by = func_, .condition = {}, .is_open = is_open, .is_of_operation = !evidence.node, .sites = FlaggedSites(sequences, evidence)};
   if (evidence.node) found.condition = traces_[evidence.node].site;
   else if (is_open) found.condition = traces_[evidence.culprit].site;
   // What a callee left open counts there.
@@ -265,12 +270,12 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   result_->found.push_back(std::move(found));
 }
 
-// That some ranks issue what others do not: what callers issue before or after may make up for it. That a rank is not in the group:
-// callers may keep it away.
+// That some ranks issue what others do not: what callers issue before or after may make up for it. That a rank is not in the group, or names
+// another root: callers may keep it away.
 bool FunctionCheck::IsOfPresence(const Evidence& evidence) const {
   if (evidence.own || is_first_arrival_ || IsForCallers(evidence)) return false;
   if (evidence.kind == DifferenceKind::NotMember) return evidence.detail == Detail::Member;
-  if (!evidence.node) return false;
+  if (!evidence.node) return evidence.kind == DifferenceKind::Mismatch && evidence.detail == Detail::Root;
   const bool is_count = evidence.kind == DifferenceKind::Mismatch && evidence.twin;
   return is_count || evidence.kind == DifferenceKind::Guard || evidence.kind == DifferenceKind::EarlyExit ||
          evidence.kind == DifferenceKind::TripCount;

@@ -13,6 +13,7 @@ struct Found {
   FuncId by;                     // the function in which it was found
   SiteId condition;              // what differs between the ranks; none: the operation itself
   bool is_open = false;          // callers judge it as well (standing.h)
+  bool is_of_operation = false;  // and not of a condition
   std::vector<SiteId> sites;     // operations that ranks do not agree on
 };
 
@@ -32,5 +33,8 @@ struct CheckResult {
 // Looks at the trace of `func`, already built in `state`. Afterwards that trace is settled: what was reported, and what
 // was proven to agree whatever callers pass, is taken as agreed by callers. Differences of presence stay open.
 void CheckFunction(State& state, FuncId func, CheckResult* result);
+
+// `found` is open: functions that come to it from here on judge it.
+void NoteOpen(State& state, const Found& found);
 
 }  // namespace allranks::traces

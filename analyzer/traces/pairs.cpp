@@ -299,7 +299,10 @@ bool FunctionCheck::CheckOnce(Scene& scene, SequenceStore& sequences) {
     return true;
   }
   Report(scene, sequences, *best, cause);
-  if (!best->node && best->victim) MarkSettled(best->victim);
+  if (!best->node && best->victim) {
+    if (open_.contains(cause.index)) settled_.insert(best->victim.index);
+    else MarkSettled(best->victim);
+  }
   if (best->twin) settled_.insert(best->twin.index);
   // What callers look at again they look at as a pair.
   if (best->twin && reported_.contains(cause.index)) reported_.insert(best->twin.index);

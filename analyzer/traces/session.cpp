@@ -113,7 +113,7 @@ void Session::TakeOver(State& state, FuncId func) const {
   }
   if (made.sets_up_own_job) state.sets_up_own_job.insert(func.index);
   for (const Found& found : made.result.found) {
-    if (found.is_open) state.open_conditions.insert(found.condition.index);
+    if (found.is_open) NoteOpen(state, found);
   }
   state.steps_of_file[state.program.funcs[func].module.index] += made.steps;
   state.traces_of_file[state.program.funcs[func].module.index] += made.traces;
@@ -143,6 +143,7 @@ std::optional<Analysis> Session::Follow(const CallGraph& graph, const variation:
   state.cut.clear();
   state.sets_up_own_job.clear();
   state.open_conditions.clear();
+  state.open_operations.clear();
   std::ranges::fill(state.steps_of_file, 0);
   std::ranges::fill(state.traces_of_file, 0);
   std::ranges::fill(state.depth_in_cycle, 0);

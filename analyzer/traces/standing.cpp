@@ -104,7 +104,8 @@ class Search {
     const auto [known, is_new] = seen_.try_emplace(id.index, 0);
     if (!is_new) return known->second;
     const Trace& trace = state_.traces[id];
-    if ((trace.flags & kVarying) == 0) return 0;
+    // An operation with which ranks do not agree by themselves may be the same on all that come to it from here.
+    if ((trace.flags & (state_.open_operations.empty() ? kVarying : kHasOp)) == 0) return 0;
     uint64_t open = BitOf(trace);
     for (const TraceId kid : state_.traces.Kids(id)) open |= In(kid);
     if (trace.kind == TraceKind::Scope) Note(FuncId{trace.payload}, open);
@@ -115,8 +116,10 @@ class Search {
 
  private:
   uint64_t BitOf(const Trace& trace) {
-    const bool may_be_open = trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop || trace.kind == TraceKind::Op;
-    if (!may_be_open || (trace.flags & kSettled) != 0 || !state_.open_conditions.contains(trace.site.index)) return 0;
+    const bool parts_ranks = (trace.kind == TraceKind::Choice || trace.kind == TraceKind::Loop) && (trace.flags & kVarying) != 0;
+    const bool is_open = (parts_ranks && state_.open_conditions.contains(trace.site.index)) ||
+                         (trace.kind == TraceKind::Op && state_.open_operations.contains(trace.site.index));
+    if (!is_open || (trace.flags & kSettled) != 0) return 0;
     size_t at = 0;
     while (at < judged_.size() && judged_[at].condition != trace.site) ++at;
     constexpr size_t kMostOpen = 64;
