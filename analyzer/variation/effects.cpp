@@ -107,6 +107,18 @@ void FunctionEvaluator::ChangeName(NameId name, ValueId changed) {
   AddEffect(store_, env_.effects, effect);
 }
 
+// What others find that read the variable: the object that it stands for has got an attribute.
+void FunctionEvaluator::NoteContents(NameId name, ValueId now) {
+  if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
+    if (func_.function != ir::kTopLevel && !IsCaptured(slot->second)) return;
+    if (func_.function != ir::kTopLevel) tables_.Record(TableId::Captured, id_.index, name.index, now);
+    else if (!is_unread_) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(now)));
+    return;
+  }
+  const VariablePlace place = OuterPlace(name);
+  if (place.object) tables_.Record(place.table, place.owner, place.name.index, tables_.Kept(Closed(now), Axes::Of(Axis::Data)));
+}
+
 // A variable of this function that somebody else stored in.
 void FunctionEvaluator::ChangeSlot(uint32_t slot, ValueId value, ValueId when) {
   const ValueId before = env_.slots[slot];

@@ -177,6 +177,7 @@ class FunctionEvaluator {
   VariablePlace OuterPlace(NameId name);
   void Put(ValueId object, NameId attr, ValueId value);
   void ChangeName(NameId name, ValueId changed);
+  void NoteContents(NameId name, ValueId now);
   bool IsKnownByAttributes(ValueId object) const;
   ValueId AsItIsNow(ValueId object);
   ValueId AsItWasMade(ValueId object) const;

@@ -666,6 +666,8 @@ void FunctionEvaluator::AssignAttribute(ir::ExprId target, ValueId value) {
   const bool is_seen = module_.language != ir::Language::Python || !ir::IsSurelyReplaced(module_, places_, target);
   if (is_seen) StoreAttribute(object, ir::AttrOf(expr), value, IsConstructor() && IsOwnMember(target));
   else KeepOnHeap(object, ir::AttrOf(expr), value);
+  const ir::Expr& holder = module_[ir::ObjectOf(expr)];
+  if (holder.kind == ir::ExprKind::Name && object && IsKnownByAttributes(object)) NoteContents(ir::NameOf(holder), AsItIsNow(object));
 }
 
 void FunctionEvaluator::MakeUniform(ir::ExprId target, const Agreement& agreement) {
