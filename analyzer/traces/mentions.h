@@ -27,6 +27,7 @@ struct Mentions {
   uint64_t asked_sizes = 0;  // of the whole job, that conditions name: `world_size == 8`, bit n - 1 for n ranks
   // Sizes of the whole job, bit n - 1 for n ranks, on which the program goes on at all (`if world_size != 4: exit()`).
   uint64_t sizes = ~uint64_t{0};
+  bool runs_on_all = false;   // it has communicated before it goes on on these alone
   variation::JobShape job;
   bool is_started_here = false;   // ranks of a job that the program starts itself
 };

@@ -23,6 +23,7 @@ class Collector {
     const Trace& trace = traces_[id];
     if ((trace.flags & (kHasOp | kLeavesMask | kHasTry)) == 0) return;
     const bool is_caught = trace.kind == TraceKind::Try && !traces_.try_info(id).handlers.empty();
+    const size_t ops_before = nodes_->ops.size();
     for (size_t i = 0; i < traces_.Kids(id).size(); ++i) {
       const int in_body = is_caught && i == kTryBody ? 1 : 0;
       caught_ += in_body;
@@ -38,7 +39,7 @@ class Collector {
         if (trace.kind == TraceKind::Loop) NoteSenders(id, trace);
         if ((trace.flags & kSettled) != 0) break;
         nodes_->deciding.push_back(id);
-        if (trace.kind == TraceKind::Choice) NoteChoice(id, trace);
+        if (trace.kind == TraceKind::Choice) NoteChoice(id, trace, ops_before);
         if (trace.kind == TraceKind::Choice) NoteMade(trace.value);
         if (trace.kind == TraceKind::Choice) mentions_.CollectSizes(trace.value);
         if (NodeAxes(state_, id).empty()) break;
@@ -75,10 +76,16 @@ class Collector {
     return peer.kind == variation::ValueKind::Int && *peer.integer() == kAnyPeer;
   }
 
-  void NoteChoice(TraceId id, const Trace& trace) {
+  void NoteChoice(TraceId id, const Trace& trace, size_t ops_before) {
     NoteAsked(trace.value);
     const bool then_ends = Ends(traces_.Kids(id)[0]);
-    if (then_ends != Ends(traces_.Kids(id)[1])) NoteSizes(trace.value, !then_ends);
+    if (then_ends == Ends(traces_.Kids(id)[1])) return;
+    NoteSizes(trace.value, !then_ends);
+    // `barrier()` and then `if world_size > 2: return`: jobs of other sizes have communicated by then.
+    const auto communicates = [&](TraceId op) { return traces_.entry(op).operation.op_class != knowledge::OpClass::Init; };
+    const bool is_refused = (traces_[traces_.Kids(id)[then_ends ? 0 : 1]].flags & kLeavesRaise) != 0;
+    const bool is_after = !is_refused && std::any_of(nodes_->ops.begin(), nodes_->ops.begin() + static_cast<ptrdiff_t>(ops_before), communicates);
+    nodes_->mentions.runs_on_all = nodes_->mentions.runs_on_all || is_after;
   }
 
   // An arm that only leaves: `if world_size != 4: exit()`.

@@ -369,7 +369,14 @@ void KeepAllowed(const Mentions& mentions, std::vector<World>* worlds) {
   };
   for (uint32_t size = kNode; size > 1; --size) add(size, size > mentions.largest || size == kNode);
   for (uint32_t size = kNode + 1; size <= kMostRanks; ++size) add(size, true);
-  if (!allowed.empty()) *worlds = std::move(allowed);
+  if (allowed.empty()) return;
+  if (!mentions.runs_on_all) {
+    *worlds = std::move(allowed);
+    return;
+  }
+  for (World& world : allowed) {
+    if (std::ranges::find(*worlds, world) == worlds->end()) worlds->push_back(std::move(world));
+  }
 }
 
 }  // namespace
