@@ -120,6 +120,7 @@ void FunctionCheck::Compare() {
   CheckOrders();
   CheckTypes();
   CheckPointToPoint();
+  CheckCircles();
 }
 
 // Of all things that are made once and may be made already: that they are, or that none is.

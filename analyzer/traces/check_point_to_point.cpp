@@ -1,5 +1,6 @@
 // Point-to-point operations of a function: ranks that wait for each other in a circle, or for a partner that never comes.
 #include <algorithm>
+#include <set>
 
 #include "analyzer/traces/conditions.h"
 #include "analyzer/traces/function_check.h"
@@ -320,21 +321,54 @@ uint32_t FunctionCheck::LargestStep() const {
   return largest;
 }
 
+// What each rank issues; nothing if that is not known of some. `is_outside`: a partner is named that the job has not.
+std::vector<std::vector<Step>> FunctionCheck::StepsOf(Scene& scene, SequenceStore& sequences, bool* is_outside) {
+  std::vector<std::vector<Step>> ranks;
+  for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
+    const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
+    StepReader reader(state_, scene, sequences, rank);
+    std::optional<std::vector<Step>> steps = reader.Read(list);
+    if (!steps) return {};
+    *is_outside = *is_outside || reader.is_outside();
+    ranks.push_back(std::move(*steps));
+  }
+  return ranks;
+}
+
+// Any two ranks may agree on what they share, and three or more still wait for each other in a circle over groups: here some first meet
+// their row of a mesh and then their column, and others do so the other way round. Where that is so nothing is proven.
+void FunctionCheck::CheckCircles() {
+  if (found_ > 0 || nodes_.choices.empty() || !IsWholeProgram()) return;
+  std::set<ValueId> groups;
+  for (const TraceId op : nodes_.ops) {
+    const ValueId group = traces_.operation(op).group;
+    if (group && state_.values[group].kind != variation::ValueKind::None && !state_.values[group].is_group(variation::GroupKind::World)) groups.insert(group);
+  }
+  if (groups.size() < 2) return;
+  for (const World& world : WorldsFor(nodes_.mentions)) {
+    Scene scene(state_, world, History());
+    Prepare(scene);
+    SequenceStore sequences;
+    bool is_outside = false;
+    const std::vector<std::vector<Step>> ranks = StepsOf(scene, sequences, &is_outside);
+    if (ranks.empty() || is_outside) continue;
+    const MessagesRun run = RunMessages(ranks, true);
+    for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      if (!run.stuck[rank]) continue;
+      const TraceId op = sequences[SeqId{ranks[rank][run.stuck[rank]->of].item}].origin;
+      result_->unexplained.push_back(traces_[op].site);
+    }
+  }
+}
+
 // One world: `with_outside`, a partner that is not there is waited for.
 FunctionCheck::WorldRun FunctionCheck::RunWorld(const World& world, bool is_for_any, bool with_outside, bool* ends_well) {
   Scene scene(state_, world, {});
   Prepare(scene);
   SequenceStore sequences;
-  std::vector<std::vector<Step>> ranks;
   bool is_outside = false;
-  for (uint32_t rank = 0; rank < world.size(); ++rank) {
-    const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
-    StepReader reader(state_, scene, sequences, rank);
-    std::optional<std::vector<Step>> steps = reader.Read(list);
-    if (!steps) return WorldRun::Over;
-    is_outside = is_outside || reader.is_outside();
-    ranks.push_back(std::move(*steps));
-  }
+  const std::vector<std::vector<Step>> ranks = StepsOf(scene, sequences, &is_outside);
+  if (ranks.empty()) return WorldRun::Over;
   if (is_outside && !with_outside) return WorldRun::Outside;
   // Each of two neighbours is both: in a ring of two the circle is the same.
   for (const bool sends_return : {true, false}) {

@@ -152,6 +152,8 @@ class FunctionCheck {
   // Over: reported, or not known. Outside: a partner is named that the job has not.
   enum class WorldRun : uint8_t { EndsOrOpen, Outside, Over };
   void CheckPointToPoint();
+  void CheckCircles();
+  std::vector<std::vector<Step>> StepsOf(Scene& scene, SequenceStore& sequences, bool* is_outside);
   WorldRun RunWorld(const World& world, bool is_for_any, bool with_outside, bool* ends_well);
   bool IsWholeProgram() const;
   uint32_t LargestStep() const;

@@ -38,6 +38,15 @@ class Ledger(CliTest):
         self.assertEqual(self.verdict("if rank & (rank - 1) == 0:\n    dist.barrier()\n"), "flagged")
         self.assertEqual(self.verdict("if rank & 7 == 8:\n    dist.barrier()\n"), "proven aligned")
 
+    def test_circles_over_groups(self):
+        program = ("from torch.distributed.device_mesh import init_device_mesh\n"
+                   "mesh = init_device_mesh('cuda', (dist.get_world_size() // 2, 2), mesh_dim_names=('dp', 'tp'))\n"
+                   "row, column = mesh.get_group('tp'), mesh.get_group('dp')\n"
+                   "if %s:\n    dist.barrier(row)\n    dist.barrier(column)\nelse:\n    dist.barrier(column)\n    dist.barrier(row)\n")
+        self.assertEqual(self.verdict(program % "rank // 2 % 2 == 0"), "proven aligned")
+        # Rank 0 waits for 1, that for 3, that for 2, and that for 0.
+        self.assertEqual(self.verdict(program % "rank in (0, 3)"), "unknown")
+
 
 if __name__ == "__main__":
     main()
