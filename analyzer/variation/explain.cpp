@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/knowledge/member_names.h"
 #include "analyzer/variation/axes_text.h"
 #include "analyzer/variation/field_stores.h"
 #include "analyzer/variation/passed_axes.h"
@@ -123,12 +124,7 @@ class Explainer {
       // A method of an object has the first name here as well.
       if (is_it && (!is_method || name.ends_with(fmt::format(".{}", program_.text(method))))) return std::string(name);
     }
-    if (!is_method) return std::string(first);
-    const size_t dot = std::min(first.rfind('.'), first.size());
-    const NameId owner = program_.names->Find(first.substr(0, dot));
-    const knowledge::ClassId known = owner ? knowledge_.FindClass(owner) : knowledge::ClassId::None();
-    const bool is_it = (known && knowledge_.FindMember(known, method) == call.entry) || knowledge_.FindAnyMember(method) == call.entry;
-    return is_it ? fmt::format("{}.{}", first.substr(0, dot), program_.text(method)) : std::string(first);
+    return is_method ? knowledge::NameWithMethod(knowledge_, knowledge_[call.entry], method) : std::string(first);
   }
 
   void AddSource(FuncId function, ir::ExprId id, const CallFact& call) {

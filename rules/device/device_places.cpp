@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/knowledge/member_names.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
@@ -35,7 +36,10 @@ class Search {
       const ir::ExprId expr = context_.index.ArgExpr(call, param);
       if (!expr) continue;
       const ir::Module& module = context_.program.module_of(call.function);
-      const std::string called = NameAsCalled(call);
+      const ir::Expr& callee = module[ir::CalleeOf(module[call.expr])];
+      const bool is_method = callee.kind == ir::ExprKind::Attribute;
+      const std::string called = is_method ? knowledge::NameWithMethod(context_.knowledge, *call.entry, ir::AttrOf(callee))
+                                           : std::string(context_.program.text(call.entry->name));
       std::string_view sink = called;
       // A method of any object is called by its own name.
       if (sink.starts_with('*')) sink.remove_prefix(1);
@@ -53,20 +57,6 @@ class Search {
       }
       for (const ir::ExprId item : ir::Items(module, module[expr])) Add({call.function, item}, std::string(sink));
     }
-  }
-
-  // `torch.nn.Module.cuda`, where one entry describes `to` as well.
-  std::string NameAsCalled(const objects::KnownCall& call) const {
-    const std::string_view first = context_.program.text(call.entry->name);
-    const ir::Module& module = context_.program.module_of(call.function);
-    const ir::Expr& callee = module[ir::CalleeOf(module[call.expr])];
-    const size_t dot = first.rfind('.');
-    if (callee.kind != ir::ExprKind::Attribute || dot == std::string_view::npos) return std::string(first);
-    const base::NameId owner = context_.program.names->Find(first.substr(0, dot));
-    const knowledge::ClassId known = owner ? context_.knowledge.FindClass(owner) : knowledge::ClassId::None();
-    const knowledge::EntryId member = known ? context_.knowledge.FindMember(known, ir::AttrOf(callee)) : knowledge::EntryId::None();
-    const bool is_it = member && &context_.knowledge[member] == call.entry;
-    return is_it ? std::string(first.substr(0, dot + 1)).append(context_.program.text(ir::AttrOf(callee))) : std::string(first);
   }
 
   void AddTexts(ir::ModuleId module_id) {
