@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/peer_loops.h"
 
 namespace allranks::traces {
 namespace {
@@ -364,6 +365,7 @@ class Describer {
       if (id != evidence_.node && Contains(traces_, id, evidence_.node)) return;
       const source::Span span = traces_.site(node.site).span;
       if (node.value && evaluator.Evaluate(node.value, 0).kind != OutcomeKind::Unknown) return;
+      if (id == evidence_.node && node.kind == TraceKind::Choice && SomeItemTellsApart(node.value)) return;
       if (std::ranges::find(settings, span) == settings.end()) settings.push_back(span);
     };
     std::ranges::for_each(WayTo(evidence_.culprit), add);
@@ -371,12 +373,36 @@ class Describer {
     return settings;
   }
 
+  // Whether a loop on the way has an item with which a value is known and another one on some ranks: `for r in range(world): if r <= rank`.
+  bool SomeItemTellsApart(ValueId value) const {
+    const auto tells = [&](const Assignment& round) {
+      Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), round);
+      bool differs = false;
+      for (uint32_t rank = 0; rank < scene_.world().size(); ++rank) {
+        const Outcome first = evaluator.Evaluate(value, 0);
+        const Outcome own = evaluator.Evaluate(value, rank);
+        if (own.kind != OutcomeKind::Number || first.kind != OutcomeKind::Number) return false;
+        differs = differs || own.number != first.number;
+      }
+      return differs;
+    };
+    return std::ranges::any_of(WayTo(evidence_.culprit), [&](TraceId id) {
+      const PeerLoop loop = PeerLoopOf(state_, id);
+      if (!loop.element || !loop.items || !state_.values.axes(loop.items).empty()) return false;
+      const Assignment nothing;
+      const auto items = Evaluator(state_.values, state_.knowledge, scene_.world(), nothing).ListOf(loop.items, 0);
+      return items && std::ranges::any_of(*items, [&](int64_t item) { return tells({{loop.element.index, item}}); });
+    });
+  }
+
   // Whether the root or the size of an operation at which the ranks differ is not known.
   bool HasOpenOperands() const {
     if (evidence_.node) return false;
     const Assignment nothing;
     Evaluator evaluator(state_.values, state_.knowledge, scene_.world(), nothing);
-    const auto is_unknown = [&](ValueId value) { return value && evaluator.Evaluate(value, 0).kind == OutcomeKind::Unknown; };
+    const auto is_unknown = [&](ValueId value) {
+      return value && evaluator.Evaluate(value, 0).kind == OutcomeKind::Unknown && !SomeItemTellsApart(value);
+    };
     const Operation& operation = traces_.operation(evidence_.culprit);
     return is_unknown(operation.root) || is_unknown(operation.count);
   }

@@ -5,6 +5,23 @@
 #include "analyzer/traces/conditions.h"
 
 namespace allranks::traces {
+namespace {
+
+// What a loop or a comprehension over `items` binds.
+ir::ExprId TargetOf(const ir::Module& module, ir::ExprId items) {
+  for (const ir::Stmt& stmt : module.stmts) {
+    if (stmt.kind == ir::StmtKind::For && ir::AssignedOf(stmt) == items) return ir::ValueOf(stmt);
+  }
+  for (const ir::Expr& expr : module.exprs) {
+    if (expr.kind != ir::ExprKind::Comprehension) continue;
+    for (const ir::Clause& clause : ir::ClausesOf(module, expr)) {
+      if (clause.iter == items) return clause.target;
+    }
+  }
+  return ir::ExprId::None();
+}
+
+}  // namespace
 
 PeerLoop PeerLoopOf(const State& state, TraceId loop) {
   const Trace& trace = state.traces[loop];
@@ -12,10 +29,9 @@ PeerLoop PeerLoopOf(const State& state, TraceId loop) {
   const Site& site = state.traces.site(trace.site);
   const ir::ModuleId module_id = state.program.funcs[site.function].module;
   const ir::Module& module = state.program.modules[module_id];
-  const auto is_loop = [&](const ir::Stmt& stmt) { return stmt.kind == ir::StmtKind::For && ir::AssignedOf(stmt) == site.expr; };
-  const auto found = std::ranges::find_if(module.stmts, is_loop);
-  if (!site.expr || found == module.stmts.end()) return {};
-  const ValueId element = state.facts.value(module_id, ir::ValueOf(*found));
+  const ir::ExprId target = site.expr ? TargetOf(module, site.expr) : ir::ExprId::None();
+  if (!target) return {};
+  const ValueId element = state.facts.value(module_id, target);
   // What is not told apart from other unknowns stands for no item.
   if (!element || state.values[element].kind != variation::ValueKind::Unknown) return {};
   return {element, WithPassed(state.program, state.facts, site.function, state.facts.value(module_id, site.expr))};
