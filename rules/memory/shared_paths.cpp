@@ -42,7 +42,11 @@ bool SharedPaths::IsMadeFirst(std::span<const objects::Site> way) const {
     sites.insert(sites.end(), callers.begin(), callers.end());
     if (std::ranges::any_of(callers, [&](const objects::Site& caller) { return first_.IsThroughWith({&caller, 1}); })) return true;
   }
-  return std::ranges::any_of(sites, [&](const objects::Site& site) { return context_.ranks.At(site, world_).count() == 1; });
+  // One rank of the job, or of each node.
+  return std::ranges::any_of(sites, [&](const objects::Site& site) {
+    const traces::RankSet ranks = context_.ranks.At(site, world_);
+    return ranks.count() == 1 || (ranks.count() == world_.nodes && ranks.has(0) && ranks.has(world_.per_node));
+  });
 }
 
 bool SharedPaths::AsksDisk(const objects::Site& site) const {

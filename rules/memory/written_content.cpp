@@ -1,6 +1,7 @@
 #include "rules/memory/written_content.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace allranks::rules {
 
@@ -45,10 +46,12 @@ bool WrittenContent::IsTrained(ValueId value, const objects::CallFrame* frame, i
   });
 }
 
+// Not by a setting that says what is to be loaded: `ckpt_path=path if config.load_state_dict else None`.
 bool WrittenContent::IsState(ValueId value) const {
   return context_.values.AnyPart(value, [&](ValueId part) {
     const base::NameId name = context_.facts.values_store.DerivedBy(context_.values[part]);
-    return name && context_.program.text(name).ends_with("state_dict");
+    const std::string_view text = name ? context_.program.text(name) : std::string_view();
+    return text.ends_with("state_dict") && text.find("load") == std::string_view::npos;
   });
 }
 
