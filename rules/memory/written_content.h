@@ -25,6 +25,7 @@ class WrittenContent {
   bool IsOneText(const objects::Site& write) const;
 
  private:
+  bool IsFilledWithTrained(const objects::FileUse& use) const;
   bool IsTrained(variation::ValueId value, const objects::CallFrame* frame, int depth) const;
   bool IsWriteOfText(const objects::Site& write) const;
   bool IsConstantText(variation::ValueId text) const;
