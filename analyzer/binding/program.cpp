@@ -50,19 +50,24 @@ FuncId Program::FindCallMethod(ClassId class_id) const {
 Target Program::Lookup(ModuleId module, NameId name) const {
   // Re-exports are followed step by step; a cycle of imports ends with the bound.
   constexpr int kLongestChain = 24;
-  return Lookup(module, name, kLongestChain);
+  std::vector<ModuleId> starred;
+  return Lookup(module, name, kLongestChain, starred);
 }
 
-Target Program::Lookup(ModuleId module, NameId name, int steps_left) const {
+// `starred`: the modules in which this name was looked up along stars, each once.
+Target Program::Lookup(ModuleId module, NameId name, int steps_left, std::vector<ModuleId>& starred) const {
   if (steps_left == 0) return {};
   if (const auto found = top_level[module.index].find(name); found != top_level[module.index].end()) {
     const Target& target = found->second;
-    const bool is_import = target.kind == TargetKind::Variable && target.module != module;
-    return is_import ? Lookup(target.module, target.name, steps_left - 1) : target;
+    if (target.kind != TargetKind::Variable || target.module == module) return target;
+    // By another name, it may be.
+    std::vector<ModuleId> starred_there;
+    return Lookup(target.module, target.name, steps_left - 1, starred_there);
   }
   for (const ModuleId star : stars[module.index]) {
-    // Only what the module binds itself or takes over by name: chains of stars are bounded by the steps left.
-    const Target target = star == module ? Target{} : Lookup(star, name, std::min(steps_left - 1, 3));
+    if (std::ranges::count(starred, star) > 0) continue;
+    starred.push_back(star);
+    const Target target = Lookup(star, name, steps_left - 1, starred);
     // Of the modules below a package those that it has imported.
     const bool is_bound = target.kind != TargetKind::Module || top_level[star.index].contains(name);
     if (target.kind != TargetKind::None && is_bound) return target;

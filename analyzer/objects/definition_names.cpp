@@ -38,11 +38,19 @@ bool IsNameIn(std::string_view text, std::string_view name, bool is_looked_up) {
 
 // What finds a definition of a file by a text.
 constexpr std::string_view kBuiltinLookups[] = {"globals", "locals", "vars", "eval", "exec", "__import__"};
-constexpr std::string_view kLookups[] = {"import_module", "Fire"};
+constexpr std::string_view kLookups[] = {"import_module"};
 
-bool LooksNamesUp(const Program& program, const ir::Module& module) {
+bool HandsOut(const Program& program, const ProgramIndex& index, ir::ModuleId module, bool is_all = false) {
+  return std::ranges::any_of(index.known_calls(), [&](const KnownCall& call) {
+    if (program.funcs[call.function].module != module || !call.entry->Has(knowledge::Role::HandsOut)) return false;
+    return !is_all || std::ranges::none_of(call.args, [](variation::ValueId arg) { return static_cast<bool>(arg); });
+  });
+}
+
+bool LooksNamesUp(const Program& program, const ProgramIndex& index, ir::ModuleId module_id) {
+  const ir::Module& module = program.modules[module_id];
   const auto is_one_of = [&](std::span<const std::string_view> names, base::NameId name) { return std::ranges::count(names, program.text(name)) > 0; };
-  return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
+  return HandsOut(program, index, module_id) || std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
     if (expr.kind == ir::ExprKind::Name) return is_one_of(kBuiltinLookups, ir::NameOf(expr)) || is_one_of(kLookups, ir::NameOf(expr));
     if (expr.kind != ir::ExprKind::Attribute) return false;
     const ir::Expr& object = module[ir::ObjectOf(expr)];
@@ -92,9 +100,9 @@ bool IsHeldBy(const Program& program, ir::ModuleId module_id, ir::ModuleId held)
 }
 
 // In another file the bare name may be that of another definition. A method is looked up in objects, anywhere.
-bool IsNamed(const Program& program, const Named& definition) {
+bool IsNamed(const Program& program, const ProgramIndex& index, const Named& definition) {
   const bool is_method = definition.target.function && program.funcs[definition.target.function].owner;
-  bool is_looked_up = is_method || LooksNamesUp(program, program.modules[definition.module]);
+  bool is_looked_up = is_method || LooksNamesUp(program, index, definition.module);
   for (uint32_t m = 0; m < program.modules.size(); ++m) is_looked_up = is_looked_up || IsHeldBy(program, ir::ModuleId{m}, definition.module);
   for (uint32_t m = 0; m < program.modules.size(); ++m) {
     const ir::ModuleId module{m};
@@ -109,26 +117,18 @@ bool IsNamed(const Program& program, const Named& definition) {
 
 }  // namespace
 
-bool IsNamed(const Program& program, FuncId function, std::span<const Part> aside) {
-  return IsNamed(program, Named{.module = program.funcs[function].module, .name = program.function(function).name,
+bool IsNamed(const Program& program, const ProgramIndex& index, FuncId function, std::span<const Part> aside) {
+  return IsNamed(program, index, Named{.module = program.funcs[function].module, .name = program.function(function).name,
                                      .target = {.kind = binding::TargetKind::Function, .function = function}, .aside = aside});
 }
 
-bool HandsOutAll(const Program& program, ir::ModuleId module_id) {
-  const ir::Module& module = program.modules[module_id];
-  return std::ranges::any_of(module.exprs, [&](const ir::Expr& expr) {
-    if (expr.kind != ir::ExprKind::Call || ir::ArgCount(module, expr) > 0) return false;
-    const ir::Expr& callee = module[ir::CalleeOf(expr)];
-    if (callee.kind == ir::ExprKind::Name) return program.text(ir::NameOf(callee)) == "Fire";
-    return callee.kind == ir::ExprKind::Attribute && program.text(ir::AttrOf(callee)) == "Fire";
-  });
-}
+bool HandsOutAll(const Program& program, const ProgramIndex& index, ir::ModuleId module) { return HandsOut(program, index, module, true); }
 
-bool IsNamed(const Program& program, ClassId class_id) {
+bool IsNamed(const Program& program, const ProgramIndex& index, ClassId class_id) {
   const binding::ClassInfo& info = program.classes[class_id];
   const ir::Class& written = program.modules[info.module].classes[info.ir_class];
   const Part own[] = {{written.begin, written.end}};
-  return IsNamed(program, Named{.module = info.module, .name = written.name, .target = {.kind = binding::TargetKind::Class, .class_id = class_id}, .aside = own});
+  return IsNamed(program, index, Named{.module = info.module, .name = written.name, .target = {.kind = binding::TargetKind::Class, .class_id = class_id}, .aside = own});
 }
 
 }  // namespace allranks::objects

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "analyzer/binding/program.h"
+#include "analyzer/objects/program_index.h"
 
 namespace allranks::objects {
 
@@ -16,9 +17,9 @@ struct Part {
 
 // Somewhere in the program, but for parts of its own file that do not count; a file that imports it and does nothing with it says nothing, nor
 // does a class speak of itself.
-bool IsNamed(const binding::Program& program, binding::FuncId function, std::span<const Part> aside = {});
-bool IsNamed(const binding::Program& program, binding::ClassId class_id);
+bool IsNamed(const binding::Program& program, const ProgramIndex& index, binding::FuncId function, std::span<const Part> aside = {});
+bool IsNamed(const binding::Program& program, const ProgramIndex& index, binding::ClassId class_id);
 // Whether a file hands out all that it defines: `fire.Fire()` runs what its user names.
-bool HandsOutAll(const binding::Program& program, ir::ModuleId module);
+bool HandsOutAll(const binding::Program& program, const ProgramIndex& index, ir::ModuleId module);
 
 }  // namespace allranks::objects

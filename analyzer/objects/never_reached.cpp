@@ -34,13 +34,13 @@ bool NeverReached::IsUnused(FuncId function) const {
   const std::vector<bool>& unnamed = known->second;
   const auto is_named_elsewhere = [&](FuncId each) { return others_.name(module, program_.text(program_.function(each).name)); };
   if (!unnamed[program_.funcs[function].function.index] || is_named_elsewhere(function)) return false;
-  if (!IsNamed(program_, function)) return true;
+  if (!IsNamed(program_, index_, function)) return true;
   std::vector<Part> aside;
   for (uint32_t i = 0; i < unnamed.size(); ++i) {
     const FuncId other = program_.func(module, ir::FunctionId{i});
     if (unnamed[i] && other != function && !is_named_elsewhere(other)) aside.push_back({program_.function(other).begin, program_.function(other).end});
   }
-  return !IsNamed(program_, function, aside);
+  return !IsNamed(program_, index_, function, aside);
 }
 
 // Functions that no code names, then those that only such ones name (`mp.spawn(train, ...)` in a function that nothing calls hands it to
@@ -59,7 +59,7 @@ std::vector<bool> NeverReached::UnnamedIn(ir::ModuleId module) const {
     grows = false;
     for (const uint32_t i : open) {
       const FuncId function = program_.func(module, ir::FunctionId{i});
-      if (unused[i] || IsNamed(program_, function, aside)) continue;
+      if (unused[i] || IsNamed(program_, index_, function, aside)) continue;
       unused[i] = grows = true;
       if (IsUncalledFunction(function)) aside.push_back({program_.function(function).begin, program_.function(function).end});
     }
@@ -92,7 +92,7 @@ bool NeverReached::IsOfUnusedClass(FuncId function) const {
   const auto is_unused = [&](binding::ClassId id) {
     const binding::ClassInfo& info = program_.classes[id];
     const ir::Class& written = program_.modules[info.module].classes[info.ir_class];
-    return written.decorators.empty() && AreCallersSeen(info.module) && !IsNamed(program_, id) && !others_.name(info.module, program_.text(written.name));
+    return written.decorators.empty() && AreCallersSeen(info.module) && !IsNamed(program_, index_, id) && !others_.name(info.module, program_.text(written.name));
   };
   const bool is_python = program_.modules[program_.classes[owner].module].language == ir::Language::Python;
   return unused_classes_[owner.index] = is_python && is_unused(owner) && std::ranges::all_of(program_.classes[owner].subclasses, is_unused);
@@ -100,7 +100,7 @@ bool NeverReached::IsOfUnusedClass(FuncId function) const {
 
 // A script has no others; what is imported has those that import it, unless people elsewhere may.
 bool NeverReached::AreCallersSeen(ir::ModuleId module) const {
-  if (HandsOutAll(program_, module)) return false;
+  if (HandsOutAll(program_, index_, module)) return false;
   const bool is_in_folder = program_.infos[module].dotted.find('.') != std::string::npos;
   const bool is_python = program_.modules[module].language == ir::Language::Python;
   // `unittest.main()` finds what it runs by name.

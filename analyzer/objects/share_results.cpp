@@ -221,7 +221,7 @@ bool ShareResults::IsCalled(const Site& site) const {
 bool ShareResults::IsCalledByNobody(FuncId function) const {
   const binding::Func& func = program_.funcs[function];
   if (func.function == ir::kTopLevel || func.owner || !index_.CallersOf(function).empty()) return false;
-  if (runs_.IsHandedOver(function) || IsNamed(program_, function)) return false;
+  if (runs_.IsHandedOver(function) || IsNamed(program_, index_, function)) return false;
   return std::ranges::all_of(program_.function(function).decorators, [&](ir::ExprId decorator) {
     return SwitchesGradientsOff(program_, values_, facts_, func.module, decorator);
   });

@@ -21,7 +21,9 @@ bool MayFindFunctions(const binding::Program& program, const variation::Facts& f
     const ir::StmtId stmt = index.tree(module_id).StatementOf(expr);
     const bool is_statement = stmt && module[stmt].kind == ir::StmtKind::Expr && module[stmt].begin == module[expr].begin &&
                               module[stmt].end == module[expr].end;
-    const bool is_unknown = call.kind == CallKind::Unresolved || call.kind == CallKind::External || call.kind == CallKind::Deferred;
+    const KnownCall* known = index.KnownCallAt({program.func(module_id, ir::kTopLevel), expr});
+    const bool hands_out = known != nullptr && known->entry->Has(knowledge::Role::HandsOut);
+    const bool is_unknown = hands_out || call.kind == CallKind::Unresolved || call.kind == CallKind::External || call.kind == CallKind::Deferred;
     return is_statement && is_unknown && ir::ArgCount(module, module[expr]) == 0;
   });
 }

@@ -45,7 +45,7 @@ bool IsUnseen(const Context& context, FuncId function, const Finding& finding) {
 // Of a script, and nothing that is seen calls it or speaks of it.
 bool IsLeftOver(const Context& context, FuncId function) {
   const bool is_of_script = static_cast<bool>(objects::MainOf(context.program, context.program.funcs[function].module));
-  return is_of_script && context.index.IsCalledByNobody(function) && !objects::IsNamed(context.program, function);
+  return is_of_script && context.index.IsCalledByNobody(function) && !objects::IsNamed(context.program, context.index, function);
 }
 
 class Module {
