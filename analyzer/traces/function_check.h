@@ -153,6 +153,7 @@ class FunctionCheck {
   enum class WorldRun : uint8_t { EndsOrOpen, Outside, Over };
   void CheckPointToPoint();
   void CheckCircles();
+  bool IsReached(Scene& scene, TraceId op) const;
   std::vector<std::vector<Step>> StepsOf(Scene& scene, SequenceStore& sequences, bool* is_outside);
   WorldRun RunWorld(const World& world, bool is_for_any, bool with_outside, bool* ends_well);
   bool IsWholeProgram() const;

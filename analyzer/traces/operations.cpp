@@ -22,6 +22,15 @@ bool AreAlone(Evaluator& evaluator, ValueId members) {
 
 }  // namespace
 
+// By some rank.
+bool FunctionCheck::IsReached(Scene& scene, TraceId op) const {
+  bool is_reached = false;
+  for (uint32_t rank = 0; rank < scene.world().size() && !is_reached; ++rank) {
+    is_reached = NodesReached(state_, scene, root_, rank).contains(op.index);
+  }
+  return is_reached;
+}
+
 // Every rank must create the same group: a list of members that is another on each rank makes a group that none of them
 // shares with the others.
 void FunctionCheck::CheckNewGroups() {
@@ -36,7 +45,7 @@ void FunctionCheck::CheckNewGroups() {
     Scene scene(state_, world, {});
     Prepare(scene);
     // `new_group([rank])`: nobody is missed in a group of one, and all ranks come to make one.
-    if (AreAlone(scene.evaluator(), members)) continue;
+    if (AreAlone(scene.evaluator(), members) || !IsReached(scene, op)) continue;
     SequenceStore sequences;
     Evidence evidence;
     evidence.kind = DifferenceKind::GroupCreation;
