@@ -261,7 +261,7 @@ class Writers {
     const auto& params = context_.program.function(guard.function).params;
     const bool is_field = module[asked].kind == ir::ExprKind::Attribute && module[ir::ObjectOf(module[asked])].kind == ir::ExprKind::Name &&
                           context_.program.funcs[guard.function].owner && !params.empty() && ir::NameOf(module[ir::ObjectOf(module[asked])]) == params[0].name;
-    return is_field || (test && context_.values.AnyPart(test, [&](ValueId part) { return IsOfRank(part); }));
+    return is_field || (test && IsOfRank(test));
   }
 
   bool IsOfRank(ValueId value) const {
