@@ -114,8 +114,10 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     const ir::ExprId iterable = ir::AssignedOf(module[id]);
     const ValueId value = facts_.value(module_id, iterable);
     const std::vector<ValueId> loaders = LoadersIn(value);
-    const bool is_choice = loaders.size() > 1 && std::ranges::any_of(GoneThrough(value), [&](ValueId part) { return OneOfItems(part).size() > 1; });
-    LoaderLoop loop{.iterable = {index_.FunctionOf(module_id, id), iterable}, .loop = id, .loader = {}, .is_choice = is_choice, .hands_on = YieldsIn(module_id, id)};
+    const FuncId function = index_.FunctionOf(module_id, id);
+    const bool is_choice = loaders.size() > 1 && (std::ranges::any_of(GoneThrough(value), [&](ValueId part) { return OneOfItems(part).size() > 1; }) ||
+                                                  AreOfSeveral(function, value, loaders));
+    LoaderLoop loop{.iterable = {function, iterable}, .loop = id, .loader = {}, .is_choice = is_choice, .hands_on = YieldsIn(module_id, id)};
     loop.is_endless = value && IsEndless(value);
     AddLoopsByCaller(loop, value);
     if (loaders.empty()) AddLoopsByWay(loop, value);
@@ -126,6 +128,19 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
       loops_.push_back(loop);
     }
   }
+}
+
+// `training = Batches(loader_a)`, `validation = Batches(loader_b)`: a field of one class, which each object has for itself.
+bool Loading::AreOfSeveral(FuncId function, ValueId iterable, std::span<const ValueId> loaders) const {
+  const auto makes_several = [&](binding::ClassId class_id) {
+    const std::span<const ValueId> given = index_.MadeWith(class_id);
+    return std::ranges::count_if(loaders, [&](ValueId loader) { return std::ranges::count(given, loader) > 0; }) > 1;
+  };
+  const binding::ClassId owner = program_.funcs[function].owner;
+  return (owner && makes_several(owner)) || std::ranges::any_of(GoneThrough(iterable), [&](ValueId part) {
+    const variation::Value& value = facts_.values_store[part];
+    return value.kind == ValueKind::Instance && makes_several(value.class_id());
+  });
 }
 
 // `def cycle(loader): while True: yield from loader`, called by two programs, each with a loader of its own.

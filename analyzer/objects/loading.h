@@ -1,6 +1,7 @@
 // Data on its way to the ranks: datasets in samplers in loaders in loops.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "analyzer/objects/program_index.h"
@@ -15,7 +16,7 @@ struct LoaderLoop {
   Site iterable;
   ir::StmtId loop;
   ValueId loader;
-  bool is_choice = false; // it is one of several that a key picks (`loaders[phase]`)
+  bool is_choice = false; // it is one of several that a key picks (`loaders[phase]`), or that objects of one class have
   bool hands_on = false;  // of a generator that yields the batches to a loop elsewhere
   bool by_next = false;   // it asks for as many batches as it has rounds, however many the loader has
   bool is_made_elsewhere = false;  // of these: the iterator was not made in the function of the loop
@@ -66,6 +67,7 @@ class Loading {
   std::vector<ValueId> GoneThrough(ValueId value) const;
   bool IsView(const ir::Module& module, ir::ExprId iterable) const;
   bool TakesApart(ir::ModuleId module, ir::ExprId iterable) const;
+  bool AreOfSeveral(FuncId function, ValueId iterable, std::span<const ValueId> loaders) const;
   void AddLoopsByCaller(const LoaderLoop& loop, ValueId param);
   void AddLoopsByWay(const LoaderLoop& loop, ValueId iterable);
   void AddForLoops(ir::ModuleId module);

@@ -283,6 +283,8 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
     // Of the scripts of a folder without code nothing is known.
     const bool is_nowhere = job.script.IsBelowOwnFolder() ? job.script_path.empty() : !by_name_.contains(NameOf(job.script.text()));
     job.is_script_nowhere = !by_folder_.empty() && !job.is_module && job.script.text().ends_with(".py") && is_nowhere;
+    // `cd ../other; torchrun train.py`: of a folder that is not followed.
+    if (file.changes_folder && job.script_path.empty() && job.script.text().find('/') == std::string_view::npos) continue;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();
     if (job.nearest_script.empty()) job.nearest_script = MovedTo(job, folder);
     // A page may tell of what is still to be written.

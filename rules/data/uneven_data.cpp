@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/ir/bindings.h"
 #include "rules/counted_loops.h"
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
@@ -176,7 +177,7 @@ class Shares {
   std::optional<LoaderLoop> CommunicatingLoop(ValueId loader) const {
     for (const LoaderLoop& loop : context_.loading.loops()) {
       const ir::ModuleId module = context_.program.funcs[loop.iterable.function].module;
-      if (loop.by_next || EndsByCount(context_, module, loop.loop) || HasAgreedRounds(loop)) continue;
+      if (loop.by_next || EndsByCount(context_, module, loop.loop) || HasAgreedRounds(loop) || BreaksByAgreement(module, loop.loop)) continue;
       if (context_.values.MayBeSame(loop.loader, loader) && context_.training.Communicates(module, loop.loop)) return loop;
     }
     return std::nullopt;
@@ -187,6 +188,20 @@ class Shares {
     const ir::Module& module = context_.program.module_of(loop.iterable.function);
     if (module[loop.loop].kind != ir::StmtKind::For) return false;
     return context_.facts.values_store.IsAgreed(context_.facts.trip_count(loop.iterable.function, ir::AssignedOf(module[loop.loop])));
+  }
+
+  // `all_reduce(stop); if stop > 0: break`: in each round the ranks are told whether one of them is through.
+  bool BreaksByAgreement(ir::ModuleId module_id, ir::StmtId loop) const {
+    const ir::Module& module = context_.program.modules[module_id];
+    bool breaks = false;
+    ir::ForEachStmtIn(module, ir::BodyOf(module[loop]), [&](const ir::Stmt& stmt) {
+      if (stmt.kind != ir::StmtKind::If) return;
+      const auto then = module.statements(ir::BodyOf(stmt));
+      const ValueId test = context_.facts.value(module_id, ir::ValueOf(stmt));
+      const bool leaves = !then.empty() && module[then.back()].kind == ir::StmtKind::Break;
+      breaks = breaks || (leaves && test && context_.values.AnyPart(test, [&](ValueId part) { return context_.values.HasFlag(part, variation::kReduced); }));
+    });
+    return breaks;
   }
 
   void Report(const Share& share, const KnownCall& loader, const LoaderLoop& loop) {
@@ -279,7 +294,8 @@ for batch in loader:
 * The loop communicates nothing; one reduction after it is fine.
 * `Join` or `join_uneven_inputs` lets ranks that are out of data stand in.
 * The ranks agreed on a number of rounds, and the loop ends there: `if i >= least.item(): break`,
-  `islice(loader, least.item())`.
+  `islice(loader, least.item())`; or they add up a flag in each round, and leave by it:
+  `all_reduce(stop); if stop > 0: break`.
 * One count of steps ends the loop, and the `while` around it, on all ranks alike.
 * A `for` straight over the share is AR105's business.
 

@@ -36,12 +36,6 @@ std::optional<int64_t> NumberOf(const Context& context, ValueId value) {
   return error == std::errc() && !text.empty() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-// Whether several ranks are not seen to get there, or nothing is seen to call the function.
-bool IsUnseen(const Context& context, FuncId function, const Finding& finding) {
-  const bool is_run = context.launch.MakesJob(function) || !context.index.GivenTo(function).empty() || !context.index.IsCalledByNobody(function);
-  return BelongsInPreview(context, function, finding) || (finding.confidence != Confidence::Certain && !is_run);
-}
-
 // Of a script, and nothing that is seen calls it or speaks of it.
 bool IsLeftOver(const Context& context, FuncId function) {
   const bool is_of_script = static_cast<bool>(objects::MainOf(context.program, context.program.funcs[function].module));
@@ -122,7 +116,6 @@ class Module {
     AddLabel(finding, finding.span, LabelRole::Primary,
              {is_possible ? "overwrites the launcher's value" : "refused when the group is set up", {}});
     finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};
-    finding.is_in_preview = IsUnseen(context_, site.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -306,7 +299,6 @@ void VisitInit(const Context& context, const objects::KnownCall& call, FindingSi
                                {"`" + std::string(text) + "`"}});
   AddLabel(finding, finding.span, LabelRole::Primary, {"hard-coded here", {}});
   finding.help = {"use `env://`, which is the default, or pass the address in", {}};
-  finding.is_in_preview = IsUnseen(context, site.function, finding);
   sink.push_back(std::move(finding));
 }
 
@@ -325,8 +317,8 @@ extern const Rule HardCodedRendezvous = {
     .code = kAR203,
     .name = "hard-coded-rendezvous",
     .severity = Severity::Warning,
-    .preview_in_part = "findings in programs that nothing here is seen to start on ranks, or in functions that nothing is seen to call, and those that take "
-                       "anything for granted: of the whole rule 17 of 24 findings on code that nobody had looked at were right, of those that are left 34 of 38 which readers had judged",
+    .on_by_default = false,
+    .preview = "of 28 findings that were shown by default for a while, in programs that are seen to start on ranks and of code that nobody had looked at, 20 were right",
     .languages = "Python",
     .summary = "port or address at which the ranks meet, written into the program",
     .explanation = R"md(

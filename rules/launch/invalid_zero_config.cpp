@@ -152,7 +152,8 @@ class ConfigCheck {
     std::set<std::string> sections;
     for (const launch::KeyEntry& entry : table_.keys) {
       const size_t dot = entry.path.rfind('.');
-      if (dot != std::string::npos && entry.path.substr(dot + 1) == tree_[id].key) sections.insert(entry.path.substr(0, dot));
+      // One that is deprecated there is not to be moved.
+      if (dot != std::string::npos && entry.until.empty() && entry.path.substr(dot + 1) == tree_[id].key) sections.insert(entry.path.substr(0, dot));
     }
     if (sections.size() != 1) return;
     Report(Severity::Error, Confidence::Likely, tree_[id].key_span,

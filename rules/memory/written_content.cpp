@@ -30,48 +30,6 @@ std::vector<ValueId> WrittenContent::Of(const FileUse& use) const {
   return written;
 }
 
-bool WrittenContent::IsTrained(const FileUse& use) const {
-  return std::ranges::any_of(Of(use), [&](ValueId value) { return IsTrained(value, use.frame, 0); }) || IsFilledWithTrained(use);
-}
-
-// `record = {}`, `record["model"] = model.state_dict()`, and then `torch.save(record, path)`.
-bool WrittenContent::IsFilledWithTrained(const FileUse& use) const {
-  const ir::ModuleId module_id = context_.program.funcs[use.site().function].module;
-  const ir::Module& module = context_.program.modules[module_id];
-  const ir::Expr& call = module[use.site().expr];
-  if (call.kind != ir::ExprKind::Call) return false;
-  std::vector<base::NameId> names;
-  for (uint32_t i = 0; i < ir::ArgCount(module, call); ++i) {
-    const ir::Expr& arg = module[ir::ArgAt(module, call, i).value];
-    if (arg.kind == ir::ExprKind::Name) names.push_back(ir::NameOf(arg));
-  }
-  const auto is_filled = [&](ir::ExprId target) {
-    const ir::ExprId object = module[target].kind == ir::ExprKind::Subscript ? ir::LeftOf(module[target]) : target;
-    return module[object].kind == ir::ExprKind::Name && std::ranges::count(names, ir::NameOf(module[object])) > 0;
-  };
-  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
-    const ir::Stmt& stmt = module[ir::StmtId{i}];
-    if (stmt.kind != ir::StmtKind::Assign || context_.index.FunctionOf(module_id, ir::StmtId{i}) != use.site().function) continue;
-    for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
-      const ValueId value = is_filled(target) ? context_.facts.value(module_id, ir::AssignedOf(stmt)) : ValueId::None();
-      if (value && IsTrained(value, use.frame, 0)) return true;
-    }
-  }
-  return false;
-}
-
-// A loss is made by a model as well, so that only what records and lists hold counts.
-bool WrittenContent::IsTrained(ValueId value, const objects::CallFrame* frame, int depth) const {
-  constexpr int kDeepest = 3;
-  const ValueId written = context_.file_uses.paths().Resolved(value, frame);
-  if (!written || depth > kDeepest) return false;
-  return std::ranges::any_of(context_.values.Leaves(written), [&](ValueId leaf) {
-    const ValueKind kind = context_.values[leaf].kind;
-    if (kind != ValueKind::Dict && kind != ValueKind::Tuple) return IsState(leaf) || context_.values.IsA(leaf, "torch.nn.Module");
-    return std::ranges::any_of(context_.facts.values_store.Kids(leaf), [&](ValueId kid) { return kid && IsTrained(kid, frame, depth + 1); });
-  });
-}
-
 // Not by a setting that says what is to be loaded: `ckpt_path=path if config.load_state_dict else None`.
 bool WrittenContent::IsState(ValueId value) const {
   return context_.values.AnyPart(value, [&](ValueId part) {

@@ -17,16 +17,12 @@ class WrittenContent {
   bool IsText(const objects::FileUse& use) const;
   // `file.write("0")`, `file.write("done " + time.ctime())`, or `open(path, "w").close()`: whoever is last, the same few bytes.
   bool IsOneText(const objects::FileUse& use) const;
-  // A model, or what `state_dict()` of some object yields, by itself or among other things: what ranks have trained.
-  bool IsTrained(const objects::FileUse& use) const;
   // What `state_dict()` of some object yields.
   bool IsState(variation::ValueId value) const;
   // The same of one call on an open file.
   bool IsOneText(const objects::Site& write) const;
 
  private:
-  bool IsFilledWithTrained(const objects::FileUse& use) const;
-  bool IsTrained(variation::ValueId value, const objects::CallFrame* frame, int depth) const;
   bool IsWriteOfText(const objects::Site& write) const;
   bool IsConstantText(variation::ValueId text) const;
   bool IsEmptied(const objects::FileUse& use) const;

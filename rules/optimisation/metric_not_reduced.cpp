@@ -77,7 +77,6 @@ class Metrics {
     const ir::ModuleId module = context_.program.funcs[log.function].module;
     const std::optional<source::Span> monitor = monitored_.OfNames(module, context_.index.Arg(log, param == "value" ? "name" : param));
     if (monitor) AddLabel(finding, *monitor, LabelRole::Note, {"and decides here, by its name", {}});
-    finding.is_in_preview = !monitor || BelongsInPreview(context_, log.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -164,7 +163,6 @@ class Metrics {
     const objects::ShareUse* decision = DecisionOf(use);
     if (decision != nullptr && decision->place != use.place) AddLabel(finding, SpanOf(context_, decision->place), LabelRole::Note, {DecisionBy(decision->kind), {}});
     finding.help = {HelpFor(use.kind), {}};
-    finding.is_in_preview = decision == nullptr || BelongsInPreview(context_, use.place.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -228,9 +226,8 @@ extern const Rule MetricNotReduced = {
     .code = kAR405,
     .name = "metric-not-reduced",
     .severity = Severity::Warning,
-    .preview_in_part = "results that decide neither which checkpoint is kept nor about the learning rate, and findings in programs that nothing here is seen to start on ranks or "
-                       "that take anything for granted: of the last 24 findings of the whole rule on public code 13 were right, of those that are left 4 of 5 which readers had "
-                       "judged and 25 of 26 as read by those who wrote the rule",
+    .on_by_default = false,
+    .preview = "of the last 24 findings on public code that was read for the first time 13 were right, and of nine whose result decides which checkpoint is kept five",
     .languages = "Python",
     .summary = "result of one rank's share of the data, shown or used as if it were that of the whole",
     .explanation = R"md(
