@@ -105,7 +105,7 @@ class Search {
     if (!is_new) return known->second;
     const Trace& trace = state_.traces[id];
     // An operation with which ranks do not agree by themselves may be the same on all that come to it from here.
-    if ((trace.flags & (state_.open_operations.empty() ? kVarying : kHasOp)) == 0) return 0;
+    if ((trace.flags & (state_.open_operations.empty() ? kVarying : kVarying | kHasOp)) == 0) return 0;
     uint64_t open = BitOf(trace);
     for (const TraceId kid : state_.traces.Kids(id)) open |= In(kid);
     if (trace.kind == TraceKind::Scope) Note(FuncId{trace.payload}, open);
