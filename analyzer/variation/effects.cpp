@@ -109,12 +109,7 @@ void FunctionEvaluator::ChangeName(NameId name, ValueId changed) {
 
 // What others find that read the variable: the object that it stands for has got an attribute.
 void FunctionEvaluator::NoteContents(NameId name, ValueId now) {
-  if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
-    if (func_.function != ir::kTopLevel && !IsCaptured(slot->second)) return;
-    if (func_.function != ir::kTopLevel) tables_.Record(TableId::Captured, id_.index, name.index, now);
-    else if (!is_unread_) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(now)));
-    return;
-  }
+  if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) return RecordSlot(name, slot->second, now);
   const VariablePlace place = OuterPlace(name);
   if (place.object) tables_.Record(place.table, place.owner, place.name.index, tables_.Kept(Closed(now), Axes::Of(Axis::Data)));
 }

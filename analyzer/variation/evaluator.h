@@ -178,6 +178,7 @@ class FunctionEvaluator {
   void Put(ValueId object, NameId attr, ValueId value);
   void ChangeName(NameId name, ValueId changed);
   void NoteContents(NameId name, ValueId now);
+  void RecordSlot(NameId name, uint32_t slot, ValueId value);
   bool IsKnownByAttributes(ValueId object) const;
   ValueId AsItIsNow(ValueId object);
   ValueId AsItWasMade(ValueId object) const;

@@ -621,12 +621,7 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
   if (const auto slot = scope_.slots.find(name); slot != scope_.slots.end()) {
     env_.slots[slot->second] = value;
     if (slot->second < env_.passed.size()) env_.passed[slot->second].is_rebound = true;
-    if (func_.function == ir::kTopLevel) {
-      if (!is_unread_) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
-    } else if (IsCaptured(slot->second)) {
-      tables_.Record(TableId::Captured, id_.index, name.index, value);
-    }
-    return;
+    return RecordSlot(name, slot->second, value);
   }
   if (std::ranges::count(scope_.globals, name)) {
     tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
@@ -645,6 +640,15 @@ void FunctionEvaluator::AssignName(NameId name, ValueId value) {
     return;
   }
   env_.extra.emplace_back(name, value);
+}
+
+// What other functions find that read this variable.
+void FunctionEvaluator::RecordSlot(NameId name, uint32_t slot, ValueId value) {
+  if (func_.function == ir::kTopLevel) {
+    if (!is_unread_) tables_.Record(TableId::Globals, func_.module.index, name.index, Closed(Guarded(value)));
+  } else if (IsCaptured(slot)) {
+    tables_.Record(TableId::Captured, id_.index, name.index, value);
+  }
 }
 
 // A variable with static storage, of whatever file.

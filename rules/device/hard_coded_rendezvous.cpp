@@ -97,9 +97,7 @@ class Module {
     if (!is_augmented && module_[id].kind != ir::StmtKind::Assign) return false;
     const ir::ExprId target = is_augmented ? ir::ValueOf(module_[id]) : ir::TargetsOf(module_, module_[id])[0];
     if (module_[target].kind != ir::ExprKind::Name) return false;
-    const auto holds = [&](ir::ExprId expr) {
-      return ir::AnyPart(module_, expr, [&](ir::ExprId part) { return module_[part].kind == ir::ExprKind::Name && ir::NameOf(module_[part]) == ir::NameOf(module_[target]); });
-    };
+    const auto holds = [&](ir::ExprId expr) { return ir::Mentions(module_, expr, ir::NameOf(module_[target])); };
     bool is_port = holds(ir::AssignedOf(module_[port]));
     for (const ir::ExprId set : ir::TargetsOf(module_, module_[port])) is_port = is_port || holds(set);
     return is_port && (is_augmented || holds(ir::AssignedOf(module_[id])));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -205,20 +204,15 @@ class Writers {
     return "{} writes `{}`: on a shared file system they overwrite each other";
   }
 
-  // The tests there and in the callers.
-  std::vector<objects::Guard> GuardsOn(const FileUse& use) const {
+  // The test that lets one rank of each node through, there or in a caller.
+  std::optional<Site> GuardOf(const FileUse& use, traces::RankSet ranks) const {
     std::vector<Site> sites = use.way;
     const std::vector<Site> above = context_.index.WaysTo(use.way.front());
     sites.insert(sites.end(), above.begin(), above.end());
-    std::vector<objects::Guard> guards;
-    for (const Site& site : sites) std::ranges::copy(context_.guards.Of(site), std::back_inserter(guards));
-    return guards;
-  }
-
-  // The test that lets one rank of each node through.
-  std::optional<Site> GuardOf(const FileUse& use, traces::RankSet ranks) const {
-    for (const objects::Guard& guard : GuardsOn(use)) {
-      if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
+    for (const Site& site : sites) {
+      for (const objects::Guard& guard : context_.guards.Of(site)) {
+        if (LetsThrough(guard, ranks)) return Site{guard.function, guard.test};
+      }
     }
     return std::nullopt;
   }
