@@ -140,6 +140,10 @@ class Solver {
     return makes_any ? FindUnmadeGroups(program_, facts_, index_, neighbourhood_, named(), own_) : std::vector<bool>(program_.modules.size());
   }
 
+  std::vector<bool> JoblessFiles(std::span<const std::vector<uint32_t>> lines_for) const {
+    return FindJoblessFiles(program_, neighbourhood_, own_, lines_for);
+  }
+
   std::vector<bool> UnlaunchedPrograms() const {
     return FindUnlaunchedPrograms(program_, neighbourhood_, lines_, [&](ir::ModuleId module) { return StartsRanks(module); });
   }
@@ -692,6 +696,7 @@ Launch::Launch(const binding::Program& program, const knowledge::Knowledge& know
   makes_job_ = solver.MakersOfJobs();
   starts_job_ = solver.StartersOfJobs();
   unmade_groups_ = solver.UnmadeGroups();
+  jobless_ = solver.JoblessFiles(lines_for_);
   unlaunched_ = solver.UnlaunchedPrograms();
   unseen_launches_ = solver.UnseenLaunches();
   trains_on_ranks_ = solver.FilesOfTraining();

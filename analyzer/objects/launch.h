@@ -66,6 +66,8 @@ class Launch {
   bool IsSeenOnRanks(ir::ModuleId module) const { return !lines_for_[module.index].empty() || StartsItself(module); }
   // Whether no program with it makes its process group (unmade_groups.h).
   bool NeverMakesGroup(ir::ModuleId module) const { return unmade_groups_[module.index]; }
+  // Whether nothing in any program with it makes a process group or joins one: `is_initialized()` is false there.
+  bool IsNeverInJob(ir::ModuleId module) const { return jobless_[module.index]; }
   // Whether the commands of the project start others on ranks, and no program with it (unlaunched_programs.h).
   bool IsPassedOver(ir::ModuleId module) const { return unlaunched_[module.index]; }
   // Whether commands start ranks of others, and none may start a program with it, which does not start ranks itself either.
@@ -85,7 +87,8 @@ class Launch {
   std::vector<bool> started_as_one_;  // the same
   std::vector<bool> makes_job_;  // the same
   std::vector<bool> starts_job_; // the same
-  std::vector<bool> unmade_groups_;  // by ModuleId
+  std::vector<bool> unmade_groups_;
+  std::vector<bool> jobless_;  // by ModuleId
   std::vector<bool> unlaunched_;     // the same
   std::vector<bool> unseen_launches_;  // the same
   std::vector<bool> trains_on_ranks_;  // the same

@@ -74,4 +74,26 @@ std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variat
   return unmade;
 }
 
+std::vector<bool> FindJoblessFiles(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::span<const LaunchSigns> signs,
+                                   std::span<const std::vector<uint32_t>> lines_for) {
+  const size_t count = program.modules.size();
+  std::vector<bool> makes(count), jobless(count), in_job(count);
+  for (uint32_t f = 0; f < signs.size(); ++f) {
+    if ((signs[f] & (kMakesGroup | kMakesElse)) != 0) makes[program.funcs[FuncId{f}].module.index] = true;
+  }
+  for (uint32_t m = 0; m < count; ++m) {
+    const ir::ModuleId file{m};
+    if (!neighbourhood.ImportersOf(file).empty() || IsTestFile(program, file)) continue;
+    const std::vector<ir::ModuleId> used = neighbourhood.UsedBy(file);
+    const bool is_in_job = std::ranges::any_of(used, [&](ir::ModuleId each) { return makes[each.index]; });
+    const bool is_started = !lines_for[m].empty() || IsStartedByHand(program, neighbourhood, file);
+    for (const ir::ModuleId each : used) {
+      if (is_in_job) in_job[each.index] = true;
+      else if (is_started) jobless[each.index] = true;
+    }
+  }
+  for (size_t m = 0; m < count; ++m) jobless[m] = jobless[m] && !in_job[m];
+  return jobless;
+}
+
 }  // namespace allranks::objects

@@ -25,4 +25,9 @@ namespace allranks::objects {
 std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
                                    const binding::Neighbourhood& neighbourhood, const NamedFunctions& named, std::span<const LaunchSigns> signs);
 
+// By ModuleId: whether files are started that use it, by hand or by commands (`lines_for`: those of each file), and none of these programs has
+// a function that makes a group or starts or joins a job in another way, run or not.
+std::vector<bool> FindJoblessFiles(const binding::Program& program, const binding::Neighbourhood& neighbourhood, std::span<const LaunchSigns> signs,
+                                   std::span<const std::vector<uint32_t>> lines_for);
+
 }  // namespace allranks::objects

@@ -95,6 +95,7 @@ struct Difference {
   knowledge::Axes axes;            // along which the condition varies
   Exit exit;                       // what skips the operation, if anything does
   bool is_own = false;             // each rank decides for itself: which ranks do what is not known
+  bool asks_for_job = false;       // a test on the way asks whether the process has joined a job: `is_initialized()`
   World world;                     // on which it shows
   RankSet reached;                 // the ranks that issue the culprit
   RankSet not_reached;

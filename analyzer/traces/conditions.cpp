@@ -336,6 +336,19 @@ bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int
                              [&](ValueId kid) { return HangsOnSettings(values, kid, depth + 1); });
 }
 
+bool AsksForJob(const variation::ValueStore& values, ValueId condition) {
+  return variation::IsCoordinate(values[condition], knowledge::Coordinate::Distributed) && values[condition].variable().index == 0;
+}
+
+bool HangsOnJob(const variation::ValueStore& values, ValueId condition, int depth) {
+  constexpr int kDeepest = 12;
+  if (!condition || depth > kDeepest) return false;
+  const Value& value = values[condition];
+  const bool joins = value.kind == ValueKind::And || value.kind == ValueKind::Or || value.kind == ValueKind::Select || value.is_not();
+  if (!joins) return AsksForJob(values, condition);
+  return std::ranges::any_of(values.Kids(condition), [&](ValueId kid) { return HangsOnJob(values, kid, depth + 1); });
+}
+
 bool IsPickedInHashOrder(const variation::ValueStore& values, ValueId tensor, bool anywhere, int depth) {
   constexpr int kDeepest = 12;
   const auto is_ordered = [&](ValueId value) { return value && values.axes(value).has(Axis::HashOrder); };

@@ -48,6 +48,11 @@ bool IsPredicate(const variation::ValueStore& values, ValueId condition);
 // Whether a condition asks for settings that are not known besides what varies: `args.save and rank == 0`.
 bool HangsOnSettings(const variation::ValueStore& values, ValueId condition, int depth = 0);
 
+// Whether a condition is `is_initialized()`. That a launcher started the process is known before.
+bool AsksForJob(const variation::ValueStore& values, ValueId condition);
+// Whether a condition asks that, beside other things: `is_initialized() and rank == 0`.
+bool HangsOnJob(const variation::ValueStore& values, ValueId condition, int depth = 0);
+
 // Whether what varies in a condition are only tests of what is there: `key in batch`, `mask is not None`.
 bool VariesByPresence(const variation::ValueStore& values, ValueId condition, int depth = 0);
 

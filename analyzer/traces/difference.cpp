@@ -39,6 +39,7 @@ class Describer {
     result.place = FindingPlace(result);
     if (const FuncId decorated = Decorated()) result.function = decorated;
     result.settings = SettingsOnTheWay();
+    result.asks_for_job = AsksForJob();
     result.assumptions = Assumed(result);
     result.witness = MakeWitness(state_, scene_, sequences_, evidence_, GuardText(result));
     return result;
@@ -351,6 +352,11 @@ class Describer {
       const SiteId site = traces_[id].site;
       return site && state_.sets_up_own_job.contains(traces_.site(site).function.index);
     });
+  }
+
+  bool AsksForJob() const {
+    const std::vector<TraceId> path = WayTo(evidence_.culprit);
+    return std::ranges::any_of(path, [&](TraceId id) { return traces_[id].kind == TraceKind::Choice && HangsOnJob(state_.values, traces_[id].value); });
   }
 
   // From what separates the ranks to the operation, and to the exit that skips it. What stands around both leads to neither.

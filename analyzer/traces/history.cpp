@@ -6,6 +6,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "analyzer/traces/conditions.h"
 #include "analyzer/traces/nodes.h"
 
 namespace allranks::traces {
@@ -144,7 +145,7 @@ class HistoryWalk {
   ValueId Rewritten(ValueId condition, const Memory& memory) {
     if (IsMade(values_, condition)) return Known(memory, condition);
     if (values_.IsMode(condition)) return memory.modes->Known(state_.modes, values_, condition);
-    if (memory.awaits_job && AsksForJob(condition)) return values_.False();
+    if (memory.awaits_job && AsksForJob(values_, condition)) return values_.False();
     const Value value = values_[condition];
     const std::vector<ValueId> kids(values_.Kids(condition).begin(), values_.Kids(condition).end());
     switch (value.kind) {
@@ -160,12 +161,6 @@ class HistoryWalk {
       default:
         return condition;
     }
-  }
-
-  // `is_initialized()`; whether a launcher started the process it knows before.
-  bool AsksForJob(ValueId condition) const {
-    const Value& value = values_[condition];
-    return variation::IsCoordinate(value, knowledge::Coordinate::Distributed) && value.variable().index == 0;
   }
 
   // What follows from a condition that turned out so.

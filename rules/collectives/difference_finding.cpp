@@ -83,6 +83,30 @@ bool IsExit(const Difference& difference) { return difference.exit.span.file.has
 // to an operation, are "some ranks".
 bool RanksAreKnown(const Difference& difference) { return !difference.is_own; }
 
+bool IsNextOfOthers(const Context& context, const Difference& difference, const witness::Op& op) {
+  if (!difference.has_victim || !difference.victim.span.file) return false;
+  return source::Locate(context.files[difference.victim.span.file], difference.victim.span.begin).line + 1 == op.at.line;
+}
+
+// Operations pair by order. Where a later one of the others fits the one that they lack, the ranks that issue it go on, and wait further
+// down; null: they wait there, or nobody has tried.
+const witness::Op* WhereReachingRanksWait(const Context& context, const Difference& difference) {
+  const witness::Witness& witness = difference.witness;
+  if (!RanksAreKnown(difference) || !difference.culprit.span.file || witness.effect != witness::Effect::Deadlock) return nullptr;
+  const uint32_t line = source::Locate(context.files[difference.culprit.span.file], difference.culprit.span.begin).line + 1;
+  const witness::Op* found = nullptr;
+  for (const witness::Stuck& stuck : witness.stuck) {
+    if (!difference.reached.has(stuck.rank)) continue;
+    for (const std::vector<witness::Op>& ops : witness.ops) {
+      const auto op = std::ranges::find(ops, stuck.op, &witness::Op::id);
+      if (op == ops.end()) continue;
+      if (op->at.line == line || IsNextOfOthers(context, difference, *op)) return nullptr;
+      found = &*op;
+    }
+  }
+  return found;
+}
+
 // What ranks do at an operation: where all go through, with wrong data, none of them waits.
 findings::Text DoneHere(const Difference& difference, const std::string& ranks) {
   if (difference.witness.world > 0 && difference.witness.effect == witness::Effect::Corruption) return {"issued by {}", {ranks}};
@@ -219,7 +243,8 @@ class LabelWriter {
 
   void AddPrimary() {
     const Difference& d = difference_;
-    findings::Text text = DoneHere(d, ReachingRanks(d));
+    const bool goes_on = WhereReachingRanksWait(context_, d) != nullptr;
+    findings::Text text = goes_on ? findings::Text{"issued by {}", {ReachingRanks(d)}} : DoneHere(d, ReachingRanks(d));
     if (IsExit(d)) text = {"taken by {}", {MissingRanks(d)}};
     if (d.kind == DifferenceKind::Handler) text = {"a rank that fails continues here", {}};
     if (d.kind == DifferenceKind::NotMember) {
@@ -351,6 +376,11 @@ std::string ReachText(const Difference& difference) {
 }
 
 std::string WaitText(const Context& context, const Difference& difference) {
+  if (const witness::Op* later = WhereReachingRanksWait(context, difference)) {
+    const bool is_here = later->at.uri == context.files[difference.place.file].path;
+    return fmt::format("{} will wait forever in `{}` (line {}{}){}", ReachingRanks(difference), Shortened(later->source), later->at.line,
+                       is_here ? "" : fmt::format(" of `{}`", FileName(later->at.uri)), VictimText(context, difference));
+  }
   return fmt::format("{} will wait there forever{}", ReachingRanks(difference), VictimText(context, difference));
 }
 
@@ -378,6 +408,8 @@ Finding FindingOf(const Context& context, const Difference& difference, std::str
                   findings::Text message, findings::Text help) {
   findings::Assumptions assumptions = difference.assumptions | context.launch.AssumedOf(FunctionOf(context, difference));
   if (context.launch.IsPassedOver(context.program.funcs[FunctionOf(context, difference)].module)) assumptions.Add(findings::Assumption::ProgramUnlaunched);
+  const ir::ModuleId module = context.program.funcs[difference.culprit.function ? difference.culprit.function : difference.function].module;
+  if (difference.asks_for_job && context.launch.IsNeverInJob(module)) assumptions.Add(findings::Assumption::OwnJob);
   if (context.differences.made_up_for.contains(&difference)) assumptions.Add(findings::Assumption::LastStep);
   if (context.differences.of_unseen_strategies.contains(&difference)) assumptions.Add(findings::Assumption::StrategyUnseen);
   if (IsReducedUnderSetting(context, difference)) assumptions.Add(findings::Assumption::SettingAdmitsAll);
