@@ -10,9 +10,11 @@
 
 #include "analyzer/knowledge/formula.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/knowledge/known_names.h"
 #include "analyzer/knowledge/replaced.h"
 #include "analyzer/knowledge/spelling.h"
 #include "analyzer/knowledge/table_reader.h"
+#include "analyzer/knowledge/users_file.h"
 #include "analyzer/toml/parse.h"
 
 namespace allranks::knowledge {
@@ -76,12 +78,6 @@ bool IsRelease(std::string_view text) {
   return std::ranges::all_of(text, may_stand) && is_digit(text.front()) && is_digit(text.back()) && text.find("..") == std::string_view::npos;
 }
 
-// Whether `word` is most likely a misspelt `name`. A letter more is often another operation, and so is another last one: all_gatherv,
-// all_to_allw.
-bool IsMisspelt(std::string_view word, std::string_view name) {
-  return word.size() <= name.size() && word.substr(0, word.size() - 1) != name.substr(0, word.size() - 1) && IsSlip(word, name);
-}
-
 template <class Named>
 std::vector<std::string_view> NamesIn(std::span<const Named> list) {
   std::vector<std::string_view> names;
@@ -109,13 +105,20 @@ const Named* FindNamed(std::span<const Named> list, std::string_view name) {
 // Reads one file into lists of its own; only a file without an error is added to the knowledge.
 class Loader {
  public:
-  Loader(Knowledge& knowledge, std::string_view file)
+  enum class Origin : uint8_t { BuiltIn, User };
+
+  Loader(Knowledge& knowledge, std::string_view file, Origin origin)
       : knowledge_(knowledge),
         names_(knowledge.names()),
         errors_(file),
         file_(static_cast<uint32_t>(knowledge.files_.size())),
+        is_users_(origin == Origin::User),
         formulas_before_(knowledge.formulas_.size()),
-        marks_before_(knowledge.marks_.size()) {}
+        marks_before_(knowledge.marks_.size()) {
+    if (!is_users_) return;
+    for (const auto& [name, entry] : knowledge.entry_names_) known_names_.Add(names_.View(name));
+    for (const auto& [name, class_id] : knowledge.class_names_) known_names_.Add(names_.View(name));
+  }
 
   static const auto& EntryNames(const Knowledge& knowledge) { return knowledge.entry_names_; }
   static const auto& ClassNames(const Knowledge& knowledge) { return knowledge.class_names_; }
@@ -221,6 +224,8 @@ class Loader {
     const NameId same_as = ReadName(table, "same_as");
     if (!same_as)
       table.Fail("same_as", "`same_as` is missing; name the module that this one is another name of");
+    if (const std::string meant = known_names_.Meant(names_.View(same_as)); same_as && !meant.empty())
+      table.Fail("same_as", fmt::format("unknown module `{}`; did you mean `{}`?", names_.View(same_as), meant));
     for (const NameId name : names) module_aliases_.push_back({.name = name, .same_as = same_as});
   }
 
@@ -246,6 +251,7 @@ class Loader {
     if (known.has_axis && !known.is_group) table.Fail("axis", "says along which axis a group lies; add group = true");
     for (const NameId base : known.bases)
       Refer(Knowledge::ReferenceKind::Type, base, table.PlaceOfKey("bases"));
+    CheckSpelling(table, names, nullptr);
     for (const NameId each : names) AddName(class_names_, each, classes_.size(), table);
     classes_.push_back(std::move(known));
   }
@@ -271,6 +277,7 @@ class Loader {
     entry.raises = table.Flag("raises");
     entry.aborts = table.Flag("aborts");
     ReadRoles(table, entry);
+    CheckSpelling(table, names, entry.has_operation ? &entry.operation : nullptr);
     for (const NameId each : names) {
       CheckEntryName(table, each, kind);
       AddName(entry_names_, each, entries_.size(), table);
@@ -426,7 +433,7 @@ class Loader {
                  .is_kept = table.Flag("kept"),
                  .as_context = table.Flag("context")};
     entry.has_operation = operation.kind.has_value();
-    if (entry.has_operation) return CheckKind(table, operation.kind);
+    if (entry.has_operation) return;
     constexpr std::string_view kOfOperation[] = {"class",         "group",        "axis",        "root",
                                                  "root_in_group", "group_root", "tensor",       "count",       "dtype",       "other_dtype",
                                                   "peer",          "tag",          "from",        "from_tag",    "messages",    "reduce_op",
@@ -438,27 +445,31 @@ class Loader {
     }
   }
 
-  // A library may have kinds of its own, but not one that is nearly one of another file.
-  void CheckKind(TableReader& table, NameId kind) {
-    const auto issues = [&](const Entry& entry) { return entry.has_operation && entry.operation.kind == kind; };
-    if (std::ranges::any_of(knowledge_.entries(), issues)) return;
-    for (const Entry& entry : knowledge_.entries()) {
-      if (!entry.has_operation || !IsMisspelt(names_.View(kind), names_.View(entry.operation.kind))) continue;
-      table.Fail("operation", fmt::format("unknown operation `{}`; did you mean `{}`?", names_.View(kind), names_.View(entry.operation.kind)));
+  // What is no name or kind of a file before is most likely misspelt, unless it is far from all, or the entry says that it is meant so.
+  void CheckSpelling(TableReader& table, std::span<const NameId> names, const Operation* operation) {
+    if (table.Flag("as_written") || !is_users_) return;
+    for (const NameId name : names) {
+      const std::string meant = known_names_.Meant(names_.View(name));
+      if (meant.empty()) continue;
+      table.Fail(table.Has("name") ? "name" : "names",
+                 fmt::format("unknown name `{}`; did you mean `{}`? If it is meant as written, add as_written = true", names_.View(name), meant));
     }
+    if (operation != nullptr) CheckKind(table, *operation);
   }
 
-  // What stands beside functions of another file, and is nearly one of them.
-  void CheckFunctionName(TableReader& table, std::string_view text, size_t dot) {
-    for (const auto& [known, index] : knowledge_.entry_names_) {
-      if (names_.View(known) == text) return;
+  // What a library does implicitly is its own; of other operations nearly all kinds are known.
+  void CheckKind(TableReader& table, const Operation& operation) {
+    std::vector<std::string_view> known;
+    for (const Entry& entry : knowledge_.entries()) {
+      if (!entry.has_operation) continue;
+      if (entry.operation.kind == operation.kind) return;
+      known.push_back(names_.View(entry.operation.kind));
     }
-    for (const auto& [known, index] : knowledge_.entry_names_) {
-      const std::string_view other = names_.View(known);
-      if (other.rfind('.') != dot || !other.starts_with(text.substr(0, dot + 1))) continue;
-      if (!IsMisspelt(text.substr(dot + 1), other.substr(dot + 1))) continue;
-      table.Fail(table.Has("name") ? "name" : "names", fmt::format("unknown function `{}`; did you mean `{}`?", text, other));
-    }
+    const std::string_view kind = names_.View(operation.kind);
+    const auto is_meant = [&](std::string_view name) { return IsSlip(kind, name); };
+    if (operation.op_class == OpClass::Implicit && !std::ranges::any_of(known, is_meant)) return;
+    const std::string near = DidYouMean(kind, known);
+    table.Fail("operation", fmt::format("unknown operation `{}`{} it is one of its own, add as_written = true", kind, near.empty() ? "; if" : near + " If"));
   }
 
   // A parameter of the call; or, as `made_with:broadcast_buffers`, options of the constructor of its object, by comma.
@@ -795,8 +806,6 @@ class Loader {
     } else if (kind == EntryKind::Method || (kind == EntryKind::Attribute && is_member)) {
       Refer(Knowledge::ReferenceKind::Owner, names_.Intern(text.substr(0, dot)),
             table.PlaceOfKey(table.Has("name") ? "name" : "names"));
-    } else if (kind == EntryKind::Function && dot != std::string_view::npos) {
-      CheckFunctionName(table, text, dot);
     }
   }
 
@@ -852,6 +861,8 @@ class Loader {
   base::Interner& names_;
   ErrorSlot errors_;
   uint32_t file_;
+  bool is_users_;
+  KnownNames known_names_;  // of the files before, for a user's
   size_t formulas_before_;
   size_t marks_before_;
   bool is_python_ = false;
@@ -895,7 +906,11 @@ std::vector<std::string> Replaced::Since(const Knowledge& knowledge) {
 }
 
 base::Result<bool> Knowledge::Load(std::string_view file_name, std::string_view toml) {
-  return Loader(*this, file_name).Load(file_name, toml);
+  return Loader(*this, file_name, Loader::Origin::BuiltIn).Load(file_name, toml);
+}
+
+base::Result<bool> LoadUsersFile(Knowledge& knowledge, std::string_view file_name, std::string_view toml) {
+  return Loader(knowledge, file_name, Loader::Origin::User).Load(file_name, toml);
 }
 
 }  // namespace allranks::knowledge

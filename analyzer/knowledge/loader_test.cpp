@@ -5,6 +5,7 @@
 
 #include "analyzer/knowledge/knowledge.h"
 #include "analyzer/knowledge/replaced.h"
+#include "analyzer/knowledge/users_file.h"
 
 namespace allranks::knowledge {
 namespace {
@@ -27,6 +28,23 @@ class LoaderTest : public ::testing::Test {
     if (!loaded) return loaded.error().message;
     const base::Result<bool> finished = knowledge_.Finish();
     return finished ? "" : finished.error().message;
+  }
+  void LoadBuiltIn() {
+    ASSERT_TRUE(knowledge_.Load("theirs.toml", std::string(kHead) + R"toml(
+[[class]]
+name = "theirs.Trainer"
+[[attribute]]
+name = "theirs.Trainer.world_size"
+value = "world_size"
+[[function]]
+name = "theirs.all_reduce"
+operation = "all_reduce"
+)toml"));
+  }
+  // The error of loading a user's file with these sections, or "".
+  std::string UsersError(std::string_view sections) {
+    const base::Result<bool> loaded = LoadUsersFile(knowledge_, "acme.toml", std::string(kHead) + std::string(sections));
+    return loaded ? "" : loaded.error().message;
   }
   NameId Name(std::string_view text) { return names_.Intern(text); }
   const Entry& EntryOf(std::string_view name) { return knowledge_[knowledge_.FindEntry(Name(name))]; }
@@ -87,12 +105,27 @@ TEST_F(LoaderTest, ReleasesInWhichAFileWasReadAreNumbers) {
   EXPECT_THAT(Error("seen_in = [\"latest\"]\n"), HasSubstr("`latest` is not a release"));
 }
 
-TEST_F(LoaderTest, WhatIsNearlyKnownIsMisspelt) {
-  ASSERT_TRUE(knowledge_.Load("theirs.toml", std::string(kHead) + "[[function]]\nname = \"theirs.all_reduce\"\noperation = \"all_reduce\"\n"));
-  EXPECT_THAT(Error("[[function]]\nname = \"ours.f\"\noperation = \"all_redcue\"\n"), HasSubstr("unknown operation `all_redcue`; did you mean `all_reduce`?"));
-  EXPECT_THAT(Error("[[function]]\nname = \"theirs.all_redcue\"\n"), HasSubstr("did you mean `theirs.all_reduce`?"));
-  // Kinds and functions of its own.
-  EXPECT_EQ(Error("[[function]]\nname = \"theirs.all_reducev\"\noperation = \"all_reducev\"\n"), "");
+TEST_F(LoaderTest, NamesOfAUsersFileThatAreNearlyKnownAreMisspelt) {
+  LoadBuiltIn();
+  EXPECT_THAT(UsersError("[[function]]\nname = \"theirs.all_redcue\"\n"),
+              StartsWith("acme.toml:4:8: unknown name `theirs.all_redcue`; did you mean `theirs.all_reduce`?"));
+  EXPECT_THAT(UsersError("[[method]]\nname = \"theirs.Trainr.fit\"\n"), HasSubstr("did you mean `theirs.Trainer.fit`?"));
+  EXPECT_THAT(UsersError("[[attribute]]\nname = \"theirs.Trainer.world_szie\"\n"), HasSubstr("did you mean `theirs.Trainer.world_size`?"));
+  EXPECT_THAT(UsersError("[[class]]\nname = \"theirs.Trainr\"\n"), HasSubstr("did you mean `theirs.Trainer`?"));
+  EXPECT_THAT(UsersError("[[module]]\nname = \"acme\"\nsame_as = \"theris\"\n"), HasSubstr("did you mean `theirs`?"));
+}
+
+TEST_F(LoaderTest, OperationsOfAUsersFileAreKnownOnesUnlessImplicit) {
+  LoadBuiltIn();
+  EXPECT_THAT(UsersError("[[function]]\nname = \"ours.f\"\noperation = \"all_redcue\"\n"), HasSubstr("unknown operation `all_redcue`; did you mean `all_reduce`?"));
+  EXPECT_EQ(UsersError("[[function]]\nname = \"ours.f\"\noperation = \"swap\"\n"),
+            "acme.toml:5:13: unknown operation `swap`; if it is one of its own, add as_written = true");
+  EXPECT_EQ(UsersError("[[function]]\nname = \"ours.f\"\noperation = \"save_all\"\nclass = \"implicit\"\n"), "");
+}
+
+TEST_F(LoaderTest, WhatIsMeantAsWrittenIsNew) {
+  LoadBuiltIn();
+  EXPECT_EQ(UsersError("[[function]]\nname = \"theirs.all_redcue\"\noperation = \"swap\"\nas_written = true\n"), "");
 }
 
 TEST_F(LoaderTest, WhatACallYields) {

@@ -54,9 +54,8 @@ std::string_view Nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-bool IsSlip(std::string_view word, std::string_view name) {
-  constexpr size_t kLong = 8;
-  if (word.size() < kLong || name.size() < kLong) return false;
+bool IsSlip(std::string_view word, std::string_view name, size_t shortest) {
+  if (std::min(word.size(), name.size()) < shortest) return false;
   while (!word.empty() && !name.empty() && word.front() == name.front()) {
     word.remove_prefix(1);
     name.remove_prefix(1);

@@ -16,6 +16,7 @@
 #include "analyzer/built_in/built_in.h"
 #include "analyzer/findings/suppression.h"
 #include "analyzer/knowledge/replaced.h"
+#include "analyzer/knowledge/users_file.h"
 #include "analyzer/objects/communicators.h"
 #include "analyzer/objects/never_reached.h"
 #include "analyzer/objects/part_modules.h"
@@ -115,7 +116,7 @@ base::Result<bool> LoadKnowledge(const Options& options, const source::FileSyste
   for (const std::string& path : options.knowledge_files) {
     const base::Result<std::string> text = files.Read(path);
     if (!text) return base::Fail(text.error().message + "; name a knowledge file that exists");
-    if (base::Result<bool> loaded = knowledge.Load(path, *text); !loaded) {
+    if (base::Result<bool> loaded = knowledge::LoadUsersFile(knowledge, path, *text); !loaded) {
       if (IsShown(options, files, path)) return loaded;
       return base::Fail(path + ": this is no knowledge of allranks; as it lies outside the project, what it says is not shown");
     }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/knowledge/users_file.h"
 #include "analyzer/launch/launcher_table.h"
 #include "driver/baseline/baseline.h"
 #include "driver/cli/verdicts.h"
@@ -45,7 +46,7 @@ void ReadSettings(const std::string& text) {
 void ReadKnowledge(const std::string& text) {
   base::Interner names;
   knowledge::Knowledge knowledge(names);
-  const base::Result<bool> loaded = knowledge.Load("ours.toml", text);
+  const base::Result<bool> loaded = knowledge::LoadUsersFile(knowledge, "ours.toml", text);
   Expect(loaded);
   if (loaded) Expect(knowledge.Finish());
   launch::LauncherTables tables;
