@@ -17,6 +17,10 @@ using knowledge::OpClass;
 
 constexpr size_t kMostSteps = 400;
 
+// What is left in a store for whoever asks, and what waits for it: `store.set(key, value)`, `store.wait([key])`. Neither has a partner.
+bool LeavesInStore(const knowledge::Operation& operation) { return operation.op_class == OpClass::Send && !operation.peer_param && !operation.messages_param; }
+bool AwaitsStore(const knowledge::Operation& operation) { return operation.op_class == OpClass::Probe && !operation.peer_param; }
+
 // What one rank does, step by step; none where that is not known.
 class StepReader {
  public:
@@ -136,6 +140,12 @@ class StepReader {
       // It is not known what is given up.
       return step.handle != 0;
     }
+    if (LeavesInStore(known) || AwaitsStore(known)) {
+      step.kind = LeavesInStore(known) ? StepKind::Leave : StepKind::Await;
+      step.tag = KeyOf(operation.tag);
+      steps_.push_back(step);
+      return true;
+    }
     if (!IsMessage(known.op_class) && known.op_class != OpClass::Probe) {
       if (!known.always_async) steps_.push_back(step);
       return true;
@@ -148,6 +158,13 @@ class StepReader {
     if (known.op_class == OpClass::Probe) step.kind = StepKind::Probe;
     step.handle = waits ? 0 : HandleOf(operation);
     return AppendHalf(step, operation.peer, operation.tag, group);
+  }
+
+  // A text that stands there, alone or in a list; any other key may be each.
+  int64_t KeyOf(ValueId key) const {
+    const auto is_kind = [&](ValueId value, variation::ValueKind kind) { return value && state_.values[value].kind == kind; };
+    if (is_kind(key, variation::ValueKind::Tuple) && state_.values.Kids(key).size() == 1) key = state_.values.Kids(key)[0];
+    return is_kind(key, variation::ValueKind::Str) ? key.index : kAnyTag;
   }
 
   // `handle` of a step, where it is one that a call made.
@@ -260,10 +277,11 @@ void FunctionCheck::CheckPointToPoint() {
   bool sends = false;
   bool receives = false;
   for (const TraceId op : nodes_.ops) {
-    const OpClass op_class = traces_.entry(op).operation.op_class;
+    const knowledge::Operation& known = traces_.entry(op).operation;
+    const OpClass op_class = known.op_class;
     if ((traces_[op].flags & kSettled) != 0 && IsMessage(op_class)) return;
     sends = sends || op_class == OpClass::Send || op_class == OpClass::Exchange;
-    receives = receives || op_class == OpClass::Recv || op_class == OpClass::Exchange;
+    receives = receives || op_class == OpClass::Recv || op_class == OpClass::Exchange || AwaitsStore(known);
   }
   if (!sends && !receives) return;
   const bool has_one_half = !sends || !receives;
@@ -391,6 +409,8 @@ bool FunctionCheck::ReportStuck(Scene& scene, SequenceStore& sequences, const st
     const Step& step = ranks[rank][run.stuck[rank]->of];
     const TraceId op = sequences[SeqId{step.item}].origin;
     const bool waits_for_peer = step.kind != StepKind::Collective;
+    // Keys are also set by other programs, and by what is not seen of this one.
+    if (step.kind == StepKind::Await && !HasAllMessages()) return false;
     if (waits_for_peer && !evidence.culprit) {
       const bool is_order = IsMetLater(ranks, run.stuck, rank);
       if (!is_order && !IsWholeProgram()) leaves_messages_ = true;

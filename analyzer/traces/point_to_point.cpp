@@ -8,10 +8,11 @@ namespace {
 bool IsSend(const Step& step) { return step.kind == StepKind::Send || step.kind == StepKind::StartSend; }
 bool IsReceive(const Step& step) { return step.kind == StepKind::Recv || step.kind == StepKind::StartRecv; }
 
+bool FitsTag(const Step& a, const Step& b) { return a.tag == b.tag || a.tag == kAnyTag || b.tag == kAnyTag; }
+
 // Whether a send of rank `from` and a receive, or a probe, of rank `to` may be halves of one message.
 bool AreHalves(const Step& send, uint32_t from, const Step& receive, uint32_t to) {
-  const bool fits_tag = send.tag == receive.tag || send.tag == kAnyTag || receive.tag == kAnyTag;
-  return send.peer == to && (receive.peer == from || receive.peer == kAnyPeer) && fits_tag && send.group == receive.group;
+  return send.peer == to && (receive.peer == from || receive.peer == kAnyPeer) && FitsTag(send, receive) && send.group == receive.group;
 }
 
 class Run {
@@ -67,6 +68,12 @@ class Run {
         break;
       case StepKind::Probe:
         if (!IsThere(here)) return false;
+        break;
+      case StepKind::Leave:
+        left_.push_back(here);
+        break;
+      case StepKind::Await:
+        if (std::ranges::none_of(left_, [&](StepOf left) { return FitsTag(StepAt(left), step); })) return false;
         break;
       case StepKind::Collective:
         return Meet(step);
@@ -163,6 +170,7 @@ class Run {
   std::vector<std::vector<bool>> is_met_;
   std::vector<StepOf> under_way_;   // sent and not yet received, in order
   std::vector<StepOf> posted_;      // receives that were begun
+  std::vector<StepOf> left_;        // in stores
   MessagesRun run_;
 };
 
@@ -176,6 +184,7 @@ bool IsMetLater(const std::vector<std::vector<Step>>& ranks, const std::vector<s
     if (other == rank || !stuck[other]) continue;
     for (size_t i = stuck[other]->at; i < ranks[other].size(); ++i) {
       const Step& later = ranks[other][i];
+      if (step.kind == StepKind::Await && later.kind == StepKind::Leave && FitsTag(later, step)) return true;
       const bool meets = IsSend(step) ? IsReceive(later) && AreHalves(step, rank, later, other)
                                       : IsSend(later) && AreHalves(later, other, step, rank);
       if (meets) return true;

@@ -3,6 +3,7 @@
 // Messages between two ranks are matched as MPI says: by communicator and tag, in the order in which they were sent. What is
 // begun goes on beside the rank; it waits only where it asks for the end of it. A tag that is not known fits every other.
 // What is given up (MPI_Cancel) may have been met before or not: it needs no other half, and may be met by one.
+// What a rank leaves in a store stays there for whoever asks: it is neither used up nor lost if nobody does.
 // Unsound where receives from whoever sends are: of several senders the one of the lowest rank comes first.
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace allranks::traces {
 
-enum class StepKind : uint8_t { Send, Recv, StartSend, StartRecv, Wait, Cancel, Probe, Collective };
+enum class StepKind : uint8_t { Send, Recv, StartSend, StartRecv, Wait, Cancel, Probe, Leave, Await, Collective };
 
 constexpr int64_t kAnyPeer = -1;  // a receive from whoever sends
 constexpr int64_t kNoPeer = kMostRanks;   // a rank that the job has not
@@ -23,7 +24,7 @@ constexpr int64_t kAnyTag = -1;
 struct Step {
   StepKind kind{};
   int64_t peer = 0;     // rank of the world, kAnyPeer or kNoPeer
-  int64_t tag = kAnyTag;
+  int64_t tag = kAnyTag;  // Leave, Await: the key
   RankSet members;      // Collective
   uint32_t group = 0;
   uint32_t handle = 0;  // what is begun, and what Wait waits for, or Cancel gives up; 0: nothing

@@ -11,6 +11,8 @@ Step Send(int64_t to) { return {.kind = StepKind::Send, .peer = to, .members = {
 Step Recv(int64_t from) { return {.kind = StepKind::Recv, .peer = from, .members = {}}; }
 Step StartSend(int64_t to) { return {.kind = StepKind::StartSend, .peer = to, .members = {}}; }
 Step StartRecv(int64_t from) { return {.kind = StepKind::StartRecv, .peer = from, .members = {}}; }
+Step Leave(int64_t key) { return {.kind = StepKind::Leave, .tag = key, .members = {}}; }
+Step Await(int64_t key) { return {.kind = StepKind::Await, .tag = key, .members = {}}; }
 Step Barrier(uint32_t ranks) { return {.kind = StepKind::Collective, .members = RankSet::All(ranks)}; }
 
 bool Ends(const Ranks& ranks, bool sends_return) {
@@ -53,6 +55,18 @@ TEST(PointToPointTest, OfARankThatTheJobHasNot) {
   EXPECT_FALSE(Ends({{Recv(kNoPeer)}, {}}, true));
   EXPECT_TRUE(Ends({{Send(kNoPeer)}, {}}, true));
   EXPECT_FALSE(Ends({{Send(kNoPeer)}, {}}, false));
+}
+
+TEST(PointToPointTest, WhatIsLeftStaysForAll) {
+  EXPECT_TRUE(Ends({{Leave(1)}, {Await(1), Await(1)}, {Await(1)}}, false));
+  EXPECT_TRUE(RunMessages({{Leave(1)}, {}}, false).alone.empty());
+  EXPECT_FALSE(Ends({{Leave(1)}, {Await(2)}}, false));
+  EXPECT_TRUE(Ends({{Leave(1)}, {Await(kAnyTag)}}, false));
+}
+
+TEST(PointToPointTest, EachWaitsForWhatTheOtherLeavesLater) {
+  const Ranks ranks = {{Await(1), Leave(2)}, {Await(2), Leave(1)}};
+  EXPECT_TRUE(IsMetLater(ranks, RunMessages(ranks, true).stuck, 0));
 }
 
 TEST(PointToPointTest, MissingHalfIsNotMetLater) {

@@ -6,8 +6,18 @@ namespace {
 
 constexpr std::string_view kAR111 = "AR111";
 
+// In a store, where what is left has no receiver.
+bool AwaitsKey(const Context& context, const traces::Difference& difference) {
+  const knowledge::Operation& operation = OperationAt(context, difference.culprit);
+  return operation.op_class == knowledge::OpClass::Probe && !operation.peer_param;
+}
+
 findings::Text UnmatchedMessage(const Context& context, const traces::Difference& difference) {
   const std::string op = OpText(context, difference, difference.culprit);
+  if (AwaitsKey(context, difference)) {
+    if (difference.detail == traces::Detail::Unmatched) return {"{} on {} waits for a key that no rank sets", {op, traces::NameOfReached(difference)}};
+    return {"{} on {} waits for a key that another rank sets only after it waited itself", {op, traces::NameOfReached(difference)}};
+  }
   if (difference.detail == traces::Detail::Unmatched) return {"{} on {} has no partner: no rank issues the "
                                                               "matching send or receive", {op, traces::NameOfReached(difference)}};
   const std::string other = difference.has_victim ? OpText(context, difference, difference.victim)
@@ -31,6 +41,7 @@ void CheckUnmatchedPointToPoint(const Context& context, FindingSink& sink) {
         "let one side receive first, or issue both halves together: `MPI_Sendrecv`, `batch_isend_irecv`, an NCCL group",
         {}};
     if (difference.detail == traces::Detail::Unmatched) help = {"issue the matching call on the rank that is named as the peer", {}};
+    if (AwaitsKey(context, difference)) help = {"set the key on some rank before any rank waits for it", {}};
     const bool is_of_halves = difference.detail == traces::Detail::Dtype || difference.detail == traces::Detail::ElementCount;
     if (is_of_halves) help = {"send what the other rank receives: as many elements of the same type", {}};
     findings::Finding finding = FindingOf(context, difference, kAR111, UnmatchedMessage(context, difference), std::move(help));
@@ -59,6 +70,8 @@ another type or with more elements than there is room for. The operations of all
 run step by step; what cannot go on is reported. Loops over ranks, `for (source = 1; source < size;
 ++source) MPI_Recv(...)`, are run round by round. A partner beyond the last rank answers nobody, if there
 is one in jobs of every size.
+
+Stores as well: `store.wait(["ready"])` and `store.get("ready")` wait for a key that some rank must set.
 
 ## Why it hurts
 
@@ -95,6 +108,7 @@ ncclGroupEnd();
 * Some peer, or whether an operation is reached, is not known.
 * Only one half is in a function that others call, or in a program beside another one that has the
   other half: it may be anywhere.
+* A key of a store is not a text that stands there, or some other code sets keys.
 * One side sends bytes (`MPI_BYTE`, `MPI_PACKED`), or a receive has room for more than comes.
 
 ## Fix
