@@ -26,8 +26,13 @@ ValueId FunctionEvaluator::Eval(ir::ExprId id) {
 
 ValueId FunctionEvaluator::EvalUncached(ir::ExprId id, const ir::Expr& expr) {
   switch (expr.kind) {
-    case ir::ExprKind::Name:
-      return (expr.flags & ir::kResolvedName) != 0 ? ReadResolved(id, expr) : ReadName(ir::NameOf(expr));
+    case ir::ExprKind::Name: {
+      if ((expr.flags & ir::kResolvedName) != 0) return ReadResolved(id, expr);
+      const ValueId value = ReadName(ir::NameOf(expr));
+      // `from mpi4py.MPI import COMM_WORLD`
+      const knowledge::EntryId variable = value && store_[value].kind == ValueKind::External ? knowledge_.FindEntry(store_[value].name()) : knowledge::EntryId::None();
+      return variable && knowledge_[variable].is_attribute ? CallKnown(id, variable, {}, {}) : value;
+    }
     case ir::ExprKind::Constant:
       return EvalConstant(expr);
     case ir::ExprKind::Attribute: {
