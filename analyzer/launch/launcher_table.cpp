@@ -80,7 +80,7 @@ void ReadStages(const toml::table& table, ConfigTable& config) {
 
 ConfigTable ReadConfig(const toml::table& table) {
   ConfigTable config{.name = TextIn(table, "name"), .source = TextIn(table, "source"), .marks = Texts(table, "marks"),
-                     .closed = Texts(table, "closed"), .keys = {}};
+                     .closed = Texts(table, "closed"), .closed_since = TextIn(table, "closed_since"), .keys = {}};
   const toml::table* keys = table["keys"].as_table();
   if (keys == nullptr) return config;
   for (const auto& [type, paths] : *keys) {

@@ -64,6 +64,7 @@ struct ConfigTable {
   std::string source;
   std::vector<std::string> marks;   // keys by which such a file is known
   std::vector<std::string> closed;  // maps in which an unknown key is an error at run time
+  std::string closed_since;         // the first release in which it is; empty: in all
   std::vector<KeyEntry> keys;
 
   const KeyEntry* Find(std::string_view path) const;

@@ -83,8 +83,8 @@ void Fields(T& it, Visit& visit) {
 
 template <Is<ConfigTable> T, class Visit>
 void Fields(T& it, Visit& visit) {
-  auto& [name, source, marks, closed, keys] = it;
-  visit(name, source, marks, closed, keys);
+  auto& [name, source, marks, closed, closed_since, keys] = it;
+  visit(name, source, marks, closed, closed_since, keys);
 }
 
 template <Is<KeyAbout> T, class Visit>

@@ -113,6 +113,15 @@ std::optional<Release> LastAllowed(std::string_view rest) {
   return ReleaseIn(rest);
 }
 
+// Calls `visit` with each release that a text names as the only or the last one of a package.
+template <class Visit>
+void ForEachLastAllowed(std::string_view text, std::string_view package, const Visit& visit) {
+  for (size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
+    if (at > 0 && IsPartOfName(text[at - 1])) continue;
+    if (const std::optional<Release> release = LastAllowed(text.substr(at + package.size(), 80))) visit(*release);
+  }
+}
+
 bool IsDocument(std::string_view name) { return name.ends_with(".md"); }
 bool IsYaml(std::string_view name) { return name.ends_with(".yml") || name.ends_with(".yaml"); }
 
@@ -224,16 +233,14 @@ void TorchPins::Note(std::string_view path, std::string_view written, std::span<
   }
   for (const TorchBound& bound : bounds) {
     for (const std::string& name : bound.names) {
-      for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-        if (at > 0 && IsPartOfName(text[at - 1])) continue;
-        const std::optional<Release> release = LastAllowed(text.substr(at + name.size(), 80));
-        if (release) Add(path, bound.NewestTorch(*release).value_or(kAny), newest_[bound.names.front()]);
-      }
+      ForEachLastAllowed(text, name, [&](Release release) { Add(path, bound.NewestTorch(release).value_or(kAny), newest_[bound.names.front()]); });
     }
   }
+  ForEachLastAllowed(text, "deepspeed", [&](Release release) { Add(path, release, deepspeed_); });
 }
 
-void TorchPins::Add(std::string_view path, Version newest, ByFolder& by_folder) {
+template <class Newest>
+void TorchPins::Add(std::string_view path, Newest newest, NewestByFolder<Newest>& by_folder) {
   const auto [known, is_new] = by_folder.try_emplace(std::string(FolderToldOf(path)), newest);
   if (!is_new) known->second = std::max(known->second, newest);
 }
@@ -247,15 +254,6 @@ std::optional<Version> TorchPins::NewestFor(std::string_view path) const {
 bool TorchPins::AreOlderThan(std::string_view path, Version version) const {
   const std::optional<Version> newest = NewestFor(path), named = NamedFor(path);
   return (newest && *newest < version) || (named && *named < version);
-}
-
-std::optional<Version> TorchPins::Nearest(const ByFolder& newest, std::string_view path) {
-  std::string_view folder = path;
-  do {
-    folder = base::FolderOf(folder);
-    if (const auto known = newest.find(folder); known != newest.end()) return known->second;
-  } while (!folder.empty());
-  return std::nullopt;
 }
 
 }  // namespace allranks::launch

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/folder.h"
 #include "analyzer/launch/launcher_table.h"
 #include "analyzer/launch/version.h"
 
@@ -32,15 +33,32 @@ class TorchPins {
   std::optional<Version> NamedFor(std::string_view path) const { return Nearest(named_, path); }
   // Whether it is run with a release before this one, by either.
   bool AreOlderThan(std::string_view path, Version version) const;
+  // The newest release of DeepSpeed that is pinned for it; nothing: any.
+  std::optional<Release> DeepSpeedFor(std::string_view path) const { return Nearest(deepspeed_, path); }
 
  private:
-  using ByFolder = std::map<std::string, Version, std::less<>>;
+  template <class Newest>
+  using NewestByFolder = std::map<std::string, Newest, std::less<>>;
+  using ByFolder = NewestByFolder<Version>;
 
-  static void Add(std::string_view path, Version newest, ByFolder& by_folder);
-  static std::optional<Version> Nearest(const ByFolder& newest, std::string_view path);
+  template <class Newest>
+  static void Add(std::string_view path, Newest newest, NewestByFolder<Newest>& by_folder);
+  template <class Newest>
+  static std::optional<Newest> Nearest(const NewestByFolder<Newest>& newest, std::string_view path);
 
   std::map<std::string, ByFolder> newest_;  // by package, PyTorch itself included
   ByFolder named_;
+  NewestByFolder<Release> deepspeed_;
 };
+
+template <class Newest>
+std::optional<Newest> TorchPins::Nearest(const NewestByFolder<Newest>& newest, std::string_view path) {
+  std::string_view folder = path;
+  do {
+    folder = base::FolderOf(folder);
+    if (const auto known = newest.find(folder); known != newest.end()) return known->second;
+  } while (!folder.empty());
+  return std::nullopt;
+}
 
 }  // namespace allranks::launch

@@ -28,6 +28,15 @@ TEST(TorchPinsTest, UpperBounds) {
   EXPECT_THAT(Newest("install_requires=['torch<=1.9']"), Optional(Version{1, 9}));
 }
 
+TEST(TorchPinsTest, NewestDeepSpeedThatAnyFilePins) {
+  TorchPins pins;
+  pins.Note("requirements.txt", "deepspeed==0.6.5\n", {});
+  pins.Note("train/requirements.txt", "deepspeed>=0.8\n", {});
+  pins.Note("environment.yml", "dependencies:\n  - deepspeed=0.7.1\n", {});
+  EXPECT_THAT(pins.DeepSpeedFor("train/ds.json"), Optional(Release{0, 7, 1}));
+  EXPECT_THAT(pins.NewestFor("train/ds.json"), Eq(std::nullopt));
+}
+
 TEST(TorchPinsTest, ProseOfPages) {
   const auto said = [](std::string_view text) {
     TorchPins pins;

@@ -72,7 +72,7 @@ class Reader {
   }
 
  private:
-  // Rules ask which PyTorch it is only of some jobs, and of loaders with workers.
+  // Rules ask which PyTorch it is only of some jobs, and of loaders with workers; and which DeepSpeed of its configurations.
   bool AsksForVersions() const {
     const launch::VariableNames& names = launches_.tables.variable_names();
     const bool is_of_job = std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& file) {
@@ -83,7 +83,8 @@ class Reader {
     });
     // The texts last: there are many.
     for (uint32_t i = 0; !is_of_job && i < parsed_.files.size(); ++i) {
-      if (parsed_.files[source::FileId{i}].text.find("num_workers") != std::string::npos) return true;
+      const std::string& text = parsed_.files[source::FileId{i}].text;
+      if (text.find("num_workers") != std::string::npos || text.find("zero_optimization") != std::string::npos) return true;
     }
     return is_of_job;
   }

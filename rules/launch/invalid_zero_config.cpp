@@ -66,9 +66,14 @@ bool IsPlainWord(std::string_view text) {
 
 class ConfigCheck {
  public:
-  // `is_named`: a program or a command hands it to DeepSpeed, so that every key in it is DeepSpeed's.
-  ConfigCheck(const launch::ConfigTable& table, const launch::ConfigTree& tree, ConfigId root, bool is_named, FindingSink& sink)
-      : table_(table), tree_(tree), root_(root), is_named_(is_named), sink_(sink) {}
+  // `is_named`: a program or a command hands it to DeepSpeed, so that every key in it is DeepSpeed's. `pinned`: the newest release that the project
+  // asks for.
+  ConfigCheck(const launch::ConfigTable& table, const launch::ConfigTree& tree, ConfigId root, bool is_named, std::optional<launch::Release> pinned,
+              FindingSink& sink)
+      : table_(table), tree_(tree), root_(root), is_named_(is_named), sink_(sink) {
+    const std::optional<launch::Release> closed_since = launch::ReleaseIn(table.closed_since);
+    refuses_ = !pinned || !closed_since || *pinned >= *closed_since;
+  }
 
   void Run() {
     CheckKeys(root_, "");
@@ -100,7 +105,7 @@ class ConfigCheck {
 
   // Keys that are nowhere in the table: refused in a closed map, and without effect elsewhere.
   void CheckKeys(ConfigId map, const std::string& path) {
-    const bool is_closed = std::ranges::count(table_.closed, path) > 0;
+    const bool is_closed = refuses_ && std::ranges::count(table_.closed, path) > 0;
     for (const ConfigId child : tree_[map].children) {
       const ConfigNode& node = tree_[child];
       const std::string whole = path.empty() ? node.key : path + "." + node.key;
@@ -146,6 +151,14 @@ class ConfigCheck {
     return false;
   }
 
+  // Whether a section has the key, or an old one in the place of it: another one at the top changes nothing.
+  bool SaysItself(ConfigId section, std::string_view key) const {
+    return section && std::ranges::any_of(tree_[section].children, [&](ConfigId child) {
+             const auto is_old_name = [&](const launch::KeyEntry& entry) { return entry.instead == key && entry.path.ends_with("." + tree_[child].key); };
+             return tree_[child].key == key || std::ranges::any_of(table_.keys, is_old_name);
+           });
+  }
+
   // `reduce_bucket_size` at the top, which is one of `zero_optimization`.
   void ReportMisplaced(ConfigId id) {
     if (ReportInner(id)) return;
@@ -155,7 +168,7 @@ class ConfigCheck {
       // One that is deprecated there is not to be moved.
       if (dot != std::string::npos && entry.until.empty() && entry.path.substr(dot + 1) == tree_[id].key) sections.insert(entry.path.substr(0, dot));
     }
-    if (sections.size() != 1) return;
+    if (sections.size() != 1 || SaysItself(tree_.Find(root_, *sections.begin()), tree_[id].key)) return;
     Report(Severity::Error, Confidence::Likely, tree_[id].key_span,
            {"`{}` stands at the top, where DeepSpeed does not read it: it is a key of `{}`", {tree_[id].key, *sections.begin()}}, {"move it into `{}`", {*sections.begin()}});
   }
@@ -274,6 +287,7 @@ class ConfigCheck {
   const launch::ConfigTree& tree_;
   ConfigId root_;
   bool is_named_;
+  bool refuses_ = true;  // keys that it does not know in closed maps
   FindingSink& sink_;
 };
 
@@ -354,7 +368,7 @@ void CheckInvalidZeroConfig(const LaunchContext& context, FindingSink& sink) {
     if (file.kind != launch::FileKind::Json && file.kind != launch::FileKind::Yaml) continue;
     const bool is_named = named.contains(file.file) && file.tree[file.tree.root()].kind == ConfigKind::Map;
     if (is_named || IsDeepSpeed(file.tree, file.tree.root(), *table)) {
-      ConfigCheck(*table, file.tree, file.tree.root(), is_named, sink).Run();
+      ConfigCheck(*table, file.tree, file.tree.root(), is_named, context.launches.pins.DeepSpeedFor(file.path), sink).Run();
       if (file.kind == launch::FileKind::Json) CheckTwice(file.tree, sink);
     }
     CheckSection(context, file.tree, sink);
@@ -375,7 +389,7 @@ constexpr std::array<ConfigArgument, 3> kArguments = {{{"deepspeed.initialize", 
 void CheckNamed(const Context& context, const launch::ConfigTable& table, const LaunchFile* file, FindingSink& sink) {
   if (file == nullptr || file->kind != launch::FileKind::Json || file->tree.empty() || file->tree[file->tree.root()].kind != ConfigKind::Map) return;
   const bool is_seen = IsDeepSpeed(file->tree, file->tree.root(), table) || NamedFiles(context.launches).contains(file->file);
-  if (!is_seen) ConfigCheck(table, file->tree, file->tree.root(), true, sink).Run();
+  if (!is_seen) ConfigCheck(table, file->tree, file->tree.root(), true, context.launches.pins.DeepSpeedFor(file->path), sink).Run();
 }
 
 void CheckProgram(const Context& context, FindingSink& sink) {
@@ -386,7 +400,8 @@ void CheckProgram(const Context& context, FindingSink& sink) {
       if (context.program.text(call.entry->name) != argument.call) continue;
       const ir::ModuleId module = context.program.funcs[call.function].module;
       const std::optional<launch::ConfigTree> tree = DictConfig(context, module, context.index.Arg(call, argument.param));
-      if (tree && !tree->empty()) ConfigCheck(*table, *tree, tree->root(), true, sink).Run();
+      const std::string& path = context.program.infos[module].path;
+      if (tree && !tree->empty()) ConfigCheck(*table, *tree, tree->root(), true, context.launches.pins.DeepSpeedFor(path), sink).Run();
       CheckNamed(context, *table, NamedConfig(context, module, context.index.Arg(call, argument.param)), sink);
     }
   }
@@ -436,6 +451,8 @@ memory instead.
 ## When it is silent
 
 * Values of a dict that are no constants, and a dict that is filled later.
+* Unknown keys of `zero_optimization` where the project pins a DeepSpeed before 0.7.0, which ignores them.
+* Keys at the top that their section has as well.
 * Keys whose name says the stage that reads them, `stage3_...`, under another one.
 * `"auto"`, templates, and files that are no configuration of DeepSpeed.
 * Commands of which it is not known how many ranks they start, or whose arguments or configuration speak of
