@@ -21,11 +21,29 @@ constexpr size_t kMostSteps = 400;
 bool LeavesInStore(const knowledge::Operation& operation) { return operation.op_class == OpClass::Send && !operation.peer_param && !operation.messages_param; }
 bool AwaitsStore(const knowledge::Operation& operation) { return operation.op_class == OpClass::Probe && !operation.peer_param; }
 
-// What one rank does, step by step; none where that is not known.
+// Whether the messages of torch.distributed go by their tags: NCCL looks at none. All places that join a job have to name another backend.
+bool GoByTags(State& state) {
+  bool is_named = false;
+  state.asks_for_others = true;
+  for (const OperationSite& place : state.sites) {
+    if (!place.entry || state.knowledge[place.entry].operation.op_class != OpClass::Init || state.knowledge[place.entry].bypasses_torch) continue;
+    const Site& site = state.traces.site(place.site);
+    const variation::CallFact* call = state.facts.call(site.function, site.expr);
+    const base::NameId param = state.program.names->Find("backend");
+    const ValueId backend = call != nullptr && param ? ParamOf(state.knowledge[place.entry], state.facts.args(*call), param) : ValueId::None();
+    if (!backend || state.values[backend].kind != variation::ValueKind::Str) return false;
+    const std::string_view text = state.program.text(state.values[backend].name());
+    if (text != "gloo" && text != "mpi") return false;
+    is_named = true;
+  }
+  return is_named;
+}
+
+// What one rank does, step by step; none where that is not known. `by_tags`: of the messages of torch.distributed.
 class StepReader {
  public:
-  StepReader(const State& state, Scene& scene, const SequenceStore& sequences, uint32_t rank)
-      : state_(state), scene_(scene), sequences_(sequences), rank_(rank) {}
+  StepReader(const State& state, Scene& scene, const SequenceStore& sequences, uint32_t rank, bool by_tags)
+      : state_(state), scene_(scene), sequences_(sequences), rank_(rank), by_tags_(by_tags) {}
 
   std::optional<std::vector<Step>> Read(SeqId list) {
     if (!Append(list, 0) || steps_.size() > kMostSteps) return std::nullopt;
@@ -157,7 +175,8 @@ class StepReader {
     step.kind = is_send ? (waits ? StepKind::Send : StepKind::StartSend) : (waits ? StepKind::Recv : StepKind::StartRecv);
     if (known.op_class == OpClass::Probe) step.kind = StepKind::Probe;
     step.handle = waits ? 0 : HandleOf(operation);
-    return AppendHalf(step, operation.peer, operation.tag, group);
+    const bool by_tag = by_tags_ || state_.traces.entry(item.origin).bypasses_torch;
+    return AppendHalf(step, operation.peer, by_tag ? operation.tag : ValueId::None(), group);
   }
 
   // A text that stands there, alone or in a list; any other key may be each.
@@ -224,6 +243,7 @@ class StepReader {
   Scene& scene_;
   const SequenceStore& sequences_;
   uint32_t rank_;
+  bool by_tags_;
   int batches_ = 0;
   std::vector<Step> steps_;
   uint32_t exchanges_ = 0;
@@ -342,9 +362,10 @@ uint32_t FunctionCheck::LargestStep() const {
 // What each rank issues; nothing if that is not known of some. `is_outside`: a partner is named that the job has not.
 std::vector<std::vector<Step>> FunctionCheck::StepsOf(Scene& scene, SequenceStore& sequences, bool* is_outside) {
   std::vector<std::vector<Step>> ranks;
+  const bool by_tags = GoByTags(state_);
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
-    StepReader reader(state_, scene, sequences, rank);
+    StepReader reader(state_, scene, sequences, rank, by_tags);
     std::optional<std::vector<Step>> steps = reader.Read(list);
     if (!steps) return {};
     *is_outside = *is_outside || reader.is_outside();
