@@ -121,6 +121,8 @@ void FunctionCheck::Compare() {
   CheckTypes();
   CheckPointToPoint();
   CheckCircles();
+  // After all that is surer.
+  CheckPresence();
 }
 
 // Of all things that are made once and may be made already: that they are, or that none is.

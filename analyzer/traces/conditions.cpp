@@ -401,6 +401,51 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId id, int depth
   }
 }
 
+namespace {
+
+// `batch`, `batch["image"]`, `batch.get("image")` and `batch.image`, and parts of such; `taken`: how often a part is to be taken at least.
+bool IsPartOfBatch(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId id, int taken) {
+  constexpr int kDeepest = 6;
+  for (int depth = 0; id && depth < kDeepest; ++depth) {
+    const Value& value = values[id];
+    const auto kids = values.Kids(id);
+    if (value.axes != Axes::Of(Axis::Data)) return false;
+    // What a loader hands out is nothing but that: each rank's own.
+    if (value.kind == ValueKind::Unknown) return depth >= taken && kids.empty() && (value.flags & variation::kReduced) == 0;
+    const base::NameId name = values.DerivedBy(value);
+    const std::string_view operation = name ? knowledge.names().View(name) : std::string_view();
+    if (operation == "element") return depth >= taken;
+    const bool takes_part = operation == "[]" || operation == "get" || value.is_derived(variation::DerivedKind::Member);
+    if (!takes_part || kids.empty()) return false;
+    id = kids[0];
+  }
+  return false;
+}
+
+}  // namespace
+
+bool AsksForPartOfBatch(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition, int depth) {
+  constexpr int kDeepest = 4;
+  if (!condition || depth > kDeepest || !values.axes(condition).empty()) return false;
+  const Value& value = values[condition];
+  const auto kids = values.Kids(condition);
+  switch (value.kind) {
+    case ValueKind::Compare: {
+      const auto op = value.compare_op();
+      if (value.is_membership()) return values[kids[0]].kind == ValueKind::Str && IsPartOfBatch(values, knowledge, kids[1], 0);
+      const bool is_identity = op == ir::CompareOp::Is || op == ir::CompareOp::IsNot;
+      return is_identity && values[kids[1]].kind == ValueKind::None && IsPartOfBatch(values, knowledge, kids[0], 1);
+    }
+    case ValueKind::Unary:
+    case ValueKind::And:
+    case ValueKind::Or:
+    case ValueKind::Select:
+      return std::ranges::any_of(kids, [&](ValueId kid) { return AsksForPartOfBatch(values, knowledge, kid, depth + 1); });
+    default:
+      return false;
+  }
+}
+
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition) {
   const Value& value = values[condition];
   if (value.is_not()) {

@@ -61,6 +61,10 @@ bool VariesByPresence(const variation::ValueStore& values, ValueId condition, in
 // `len(batch) < 8`.
 bool ReadsContents(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition);
 
+// Whether a condition that is taken to be the same on all ranks asks whether the batch of a rank has some part: `batch["image"] is not None`,
+// `"image" in batch`. What is computed from a batch is there on all ranks; a part of it need not be.
+bool AsksForPartOfBatch(const variation::ValueStore& values, const knowledge::Knowledge& knowledge, ValueId condition, int depth = 0);
+
 // `key in groups`, `group is None`: whether something was made or given before, whatever key a rank asks for.
 bool IsPresenceTest(const variation::ValueStore& values, ValueId condition);
 

@@ -116,7 +116,7 @@ class Describer {
     }
     if (!node.value) return;
     if (IsPredicate(state_.values, node.value)) result->condition_value = node.value;
-    result->axes = state_.values.axes(node.value);
+    result->axes = evidence_.by_presence ? Axes::Of(knowledge::Axis::Data) : state_.values.axes(node.value);
   }
 
   // The argument that says how many elements there are.

@@ -20,6 +20,7 @@ struct Evidence {
   uint32_t handler = 0;
   knowledge::Axes axes;     // Shape of a count: along which it varies
   bool own = false;         // decided by each rank's own values and not by the world
+  bool by_presence = false; // of these: by whether a batch has some part
   bool keeps_others_out = false;  // of these: on some ranks alone, as the world decides it on the others (`rank == 0 and loss > limit`)
   findings::Assumptions assumptions;  // what the comparison took for granted
   bool admits_all = false;  // a setting that is not known may let every rank pass (`sharded or rank == 0`)

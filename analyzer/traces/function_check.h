@@ -123,7 +123,8 @@ class FunctionCheck {
   bool IsAskedAgain(TraceId node) const;
   std::vector<ValueId> AskedAgain() const;
   ValueId WithoutNot(ValueId condition) const;
-  void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of, Answers& answers);
+  void CheckPresence();
+  void CheckOwnAlong(Scene& scene, knowledge::Axes axes, FuncId handlers_of, Answers& answers, bool by_presence = false);
   std::pair<bool, uint64_t> IssuedIf(const World& world, ValueId asked, int64_t answer, const View& view, Answers& answers);
   bool StandsBeside(TraceId op, TraceId node) const;
   bool IsMadeUpLater(Scene& scene, TraceId node, View view, Answers& answers);

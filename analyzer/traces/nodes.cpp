@@ -42,6 +42,7 @@ class Collector {
         if (trace.kind == TraceKind::Choice) NoteChoice(id, trace, ops_before);
         if (trace.kind == TraceKind::Choice) NoteMade(trace.value);
         if (trace.kind == TraceKind::Choice) mentions_.CollectSizes(trace.value);
+        if (trace.kind == TraceKind::Choice) NotePresence(trace.value);
         if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
         mentions_.Collect(trace.value);
@@ -111,6 +112,10 @@ class Collector {
 
   bool IsOfSizeAlone(ValueId condition) const {
     return state_.values.axes(condition).empty() && traces_.conditions().AsksForSize(condition) && IsPredicate(state_.values, condition);
+  }
+
+  void NotePresence(ValueId condition) {
+    nodes_->has_presence_tests = nodes_->has_presence_tests || AsksForPartOfBatch(state_.values, state_.knowledge, condition);
   }
 
   void NoteAsked(ValueId condition) {

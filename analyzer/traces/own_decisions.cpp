@@ -58,6 +58,15 @@ void FunctionCheck::CheckOwn() {
   if (nodes_.has_handlers) CheckOwnAlong(scene, {}, func_, answers);
 }
 
+// Choices that ask for parts of a batch.
+void FunctionCheck::CheckPresence() {
+  if (!nodes_.has_presence_tests) return;
+  Scene scene(state_, WorldsFor(nodes_.mentions)[0], History());
+  Prepare(scene);
+  Answers answers{.uses = SettingUses(traces_, AskedAgain()), .lists = {}, .made_up = {}};
+  CheckOwnAlong(scene, Axes::Of(Axis::Data), {}, answers, true);
+}
+
 // The conditions that choices ask at more than one place, without `not`.
 std::vector<ValueId> FunctionCheck::AskedAgain() const {
   std::vector<ValueId> asked;
@@ -85,12 +94,12 @@ std::vector<OwnDecision> FunctionCheck::OwnDecisions(Scene& scene, SequenceStore
   return projector.own_decisions();
 }
 
-void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of, Answers& answers) {
+void FunctionCheck::CheckOwnAlong(Scene& scene, Axes axes, FuncId handlers_of, Answers& answers, bool by_presence) {
   ClassPasses passes(scene);
   SequenceStore sequences;
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     if (!passes.Needs(rank, settled_.size())) continue;
-    View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes)};
+    View view{.rank = rank, .groups = handlers_of ? ~0u : GroupsAlong(scene, axes), .by_presence = by_presence};
     const std::vector<OwnDecision> all = OwnDecisions(scene, sequences, view, axes, handlers_of);
     if (all.empty()) continue;
     view.issuing = ToldWith(Issuing::Always);
@@ -165,6 +174,7 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   Evidence evidence;
   evidence.node = decision.node;
   evidence.own = true;
+  evidence.by_presence = view.by_presence;
   evidence.issuing = view.issuing;
   evidence.handler = decision.handler;
   evidence.culprit = first ? first : second;
@@ -181,7 +191,8 @@ void FunctionCheck::ReportOwn(Scene& scene, SequenceStore& sequences, const OwnD
   } else {
     ClassifyOwn(decision.node, first, second, &evidence);
     evidence.keeps_others_out = !kept_out.empty();
-    if (kept_out.empty() && !(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty()) evidence.kind = DifferenceKind::DataBranch;
+    const bool is_soft = view.by_presence || !(NodeAxes(state_, decision.node) & knowledge::kSoftAxes).empty();
+    if (kept_out.empty() && is_soft) evidence.kind = DifferenceKind::DataBranch;
   }
   // The operation was reported with this cause, or with one inside or around it: one defect, one finding.
   if (IsPartOfReported(evidence.culprit, decision.node)) return MarkSettled(decision.node);

@@ -342,7 +342,8 @@ bool Projector::IsSettled(TraceId id, const Trace& trace) const {
 }
 
 bool Projector::IsOwn(ValueId value) const {
-  return value && !own_axes_.empty() && state_.values.axes(value) == own_axes_;
+  if (!value || own_axes_.empty()) return false;
+  return view_.by_presence ? AsksForPartOfBatch(state_.values, state_.knowledge, value) : state_.values.axes(value) == own_axes_;
 }
 
 SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& context) {

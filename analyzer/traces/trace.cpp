@@ -190,6 +190,7 @@ TraceId TraceStore::Choice(SiteId site, ValueId condition, TraceId then_trace, T
   uint16_t flags = settled ? kSettled : 0;
   uint16_t value_flags = 0;
   const bool varies = ValueFlags(condition, &value_flags);
+  if (!varies && AsksForPartOfBatch(*values_, *knowledge_, condition)) value_flags |= kVarying;
   if (settled) value_flags &= static_cast<uint16_t>(~(kVarying | kOpenParams));
   // A raise that all ranks meet alike ends the job: the other arm is what the job goes on with. (One on the number of
   // ranks stays: it says on which worlds to look.)
