@@ -649,13 +649,41 @@ class Builder {
         return ResolveCall(state_, At(site), call.callee, Args(call));
       case CallKind::Unresolved:
         NoteUnresolved(site, call);
-        return traces_.Empty();
+        return OnlyMethod(site, call);
       case CallKind::External:
         NoteHandedOver(site, call);
         NoteReplaced(site);
         return traces_.Empty();
     }
     return traces_.Empty();
+  }
+
+  // `manager.save_all()` of an unknown object: it is of the one class that has such a method, or of one that nobody sees.
+  TraceId OnlyMethod(ir::ExprId site, const CallFact& call) {
+    const FuncId method = state_.only_methods.MeantBy(state_.values, call);
+    if (!method) return traces_.Empty();
+    state_.asks_for_others = true;
+    const binding::ClassId class_id = state_.program.funcs[method].owner;
+    const ValueId object = state_.values.Make(variation::Value::Instance(class_id), {});
+    const TraceId trace = CallTrace(state_, At(site), method, {}, BoundByName(site, method, object, state_.facts.args(call)));
+    return traces_.Choice(At(site), state_.guessed_classes.IsOf(call.receiver, class_id), trace, traces_.Empty());
+  }
+
+  // The arguments of a call by the parameters of the method.
+  std::vector<ValueId> BoundByName(ir::ExprId site, FuncId method, ValueId object, std::span<const ValueId> args) const {
+    const std::vector<ir::Param>& params = state_.program.function(method).params;
+    std::vector<ValueId> positional;
+    std::vector<std::pair<size_t, ValueId>> named;
+    for (uint32_t i = 0; i < args.size() && i < ir::ArgCount(module_, module_[site]); ++i) {
+      const ir::Arg arg = ir::ArgAt(module_, module_[site], i);
+      const auto param = std::ranges::find(params, arg.keyword, &ir::Param::name);
+      if (arg.kind == ir::ArgKind::Positional) positional.push_back(args[i]);
+      else if (arg.kind == ir::ArgKind::Keyword && param != params.end()) named.emplace_back(param - params.begin(), args[i]);
+      else break;
+    }
+    std::vector<ValueId> bound = BindPositional(state_, method, object, positional);
+    for (const auto& [index, value] : named) bound[index] = value;
+    return bound;
   }
 
   // What was found out about things that are made once depends on these functions as well.
@@ -811,7 +839,7 @@ State::State(const binding::Program& program_in, const knowledge::Knowledge& kno
     : program(program_in), knowledge(knowledge_in), facts(facts_in), files(files_in), values(facts_in.values_store),
       traces(knowledge_in, facts_in.values_store), trace_of(program_in.funcs.size()),
       is_relevant(program_in.funcs.size()), is_called(CalledIn(facts_in)), is_used(program_in.funcs.size()), depth_in_cycle(program_in.funcs.size()), made_once(program_in, knowledge_in, facts_in), modes(program_in, knowledge_in, facts_in),
-      loop_ends(facts_in.values_store, *program_in.names), job_sizes(program_in, knowledge_in, facts_in), meshes(program_in, knowledge_in, facts_in),
+      loop_ends(facts_in.values_store, *program_in.names), job_sizes(program_in, knowledge_in, facts_in), meshes(program_in, knowledge_in, facts_in), only_methods(program_in, knowledge_in), guessed_classes(facts_in.values_store),
       traces_of_file(program_in.modules.size()), steps_of_file(program_in.modules.size()) {
   for (const knowledge::Entry& entry : knowledge.entries()) {
     if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Collective) continue;

@@ -13,6 +13,7 @@
 #include "analyzer/traces/loop_ends.h"
 #include "analyzer/traces/mesh_layouts.h"
 #include "analyzer/traces/module_mode.h"
+#include "analyzer/traces/only_methods.h"
 #include "analyzer/traces/trace.h"
 #include "analyzer/variation/watched.h"
 
@@ -54,6 +55,8 @@ struct State {
   LoopEnds loop_ends;
   JobSizes job_sizes;
   MeshLayouts meshes;
+  OnlyMethods only_methods;
+  GuessedClasses guessed_classes;
   std::vector<OperationSite> sites;
   std::vector<LimitHit> limits;
   base::Watch* watch = nullptr;    // over the analysis; none: it goes on to its end

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/traces/demands.h"
+#include "analyzer/traces/only_methods.h"
 
 namespace allranks::traces {
 namespace {
@@ -23,7 +24,7 @@ struct Handover {
 class GraphBuilder {
  public:
   GraphBuilder(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts)
-      : program_(program), knowledge_(knowledge), facts_(facts),
+      : program_(program), knowledge_(knowledge), facts_(facts), only_methods_(program, knowledge),
         graph_{.relevant = {}, .order = {}, .cycle = {}, .modes = ModuleModes(program, knowledge, facts)} {
     callees_.resize(program.funcs.size());
     callers_.resize(program.funcs.size());
@@ -72,6 +73,9 @@ class GraphBuilder {
           // Being called on an object is not being handed it.
           if (arg != call.receiver) AddArgument(caller, call.function, arg);
         }
+        break;
+      case CallKind::Unresolved:
+        if (const FuncId method = only_methods_.MeantBy(facts_.values_store, call)) AddEdge(caller, method);
         break;
       default:
         break;
@@ -248,6 +252,7 @@ class GraphBuilder {
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
+  OnlyMethods only_methods_;
   std::vector<std::vector<uint32_t>> callees_;
   std::vector<std::vector<uint32_t>> callers_;
   std::vector<bool> defers_;

@@ -123,6 +123,10 @@ void FunctionCheck::Compare() {
   CheckCircles();
   // After all that is surer.
   CheckPresence();
+  if (!nodes_.has_guesses) return;
+  with_guesses_ = true;
+  CheckPairs();
+  with_guesses_ = false;
 }
 
 // Of all things that are made once and may be made already: that they are, or that none is.
@@ -180,6 +184,7 @@ void FunctionCheck::Prepare(Scene& scene) {
 
 SeqId FunctionCheck::ProjectFor(Scene& scene, SequenceStore& sequences, uint32_t rank, View view) {
   view.rank = scene.ClassOf(rank);
+  view.with_guesses = with_guesses_;
   return Projector(state_, scene, sequences, view, settled_).Run(root_);
 }
 
@@ -246,6 +251,7 @@ void FunctionCheck::Report(Scene& scene, SequenceStore& sequences, Evidence evid
   evidence.function = func_;
   evidence.root = root_;
   AssumeGroup(scene, &evidence);
+  if (with_guesses_) evidence.assumptions.Add(findings::Assumption::ClassUnknown);
   if (is_first_arrival_) evidence.assumptions.Add(findings::Assumption::FirstArrival);
   const World& world = scene.world();
   if (world.HasOddNodes() && nodes_.mentions.divisor != world.per_node) evidence.assumptions.Add(findings::Assumption::OddNodes);

@@ -182,6 +182,7 @@ class FunctionCheck {
   std::unordered_set<uint32_t> open_;       // those of them that callers look at again
   std::unordered_map<uint32_t, std::vector<TraceId>> reported_culprits_;  // by operation: what keeps ranks from it
   bool is_first_arrival_ = false;           // what is made once and may be made is not made yet
+  bool with_guesses_ = false;               // View::with_guesses of what is compared
   bool leaves_messages_ = false;            // halves of messages whose others a caller may issue
   int found_ = 0;
   bool has_unread_settings_ = false;   // more than there are tries for

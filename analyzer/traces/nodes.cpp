@@ -43,6 +43,7 @@ class Collector {
         if (trace.kind == TraceKind::Choice) NoteMade(trace.value);
         if (trace.kind == TraceKind::Choice) mentions_.CollectSizes(trace.value);
         if (trace.kind == TraceKind::Choice) NotePresence(trace.value);
+        nodes_->has_guesses = nodes_->has_guesses || state_.guessed_classes.IsGuess(trace.value);
         if (NodeAxes(state_, id).empty()) break;
         nodes_->choices.push_back(id);
         mentions_.Collect(trace.value);

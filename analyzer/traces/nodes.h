@@ -16,6 +16,7 @@ struct VaryingNodes {
   std::unordered_set<uint64_t> recurring;  // Question::key of what choices ask at more than one place
   bool ops_vary = false;          // a root or group that differs between ranks
   bool has_handlers = false;
+  bool has_guesses = false;       // methods that are told by their names alone
   bool has_presence_tests = false;  // choices that are alike on all ranks, unless a batch of one has a part that a batch of another lacks
   std::vector<ValueId> made;      // things made once, of which it is not known whether they are
   Mentions mentions;

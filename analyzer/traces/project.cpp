@@ -352,6 +352,7 @@ SeqId Projector::ProjectChoice(TraceId id, const Trace& trace, const Context& co
   if (const std::optional<bool> taken = Assumed(trace)) {
     return Project(state_.traces.Kids(id)[*taken ? 0 : 1], context);
   }
+  if (!view_.with_guesses && state_.guessed_classes.IsGuess(trace.value)) return Project(state_.traces.Kids(id)[1], context);
   if (!settled) {
     // How far a function calls itself is a matter of the size, as in a reduction by halves: a larger job only goes further.
     const Decision decision = scene_.Decide(trace.value, is_in_recursion_);

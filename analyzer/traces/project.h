@@ -96,6 +96,7 @@ struct View {
   Issuing issuing = Issuing::UnderStrategy;
   bool with_p2p = false;
   bool with_waits = false;   // and what waits for one another, besides sending and receiving
+  bool with_guesses = false;  // and what methods issue that are told by their names alone
   bool by_presence = false;  // choices that ask for parts of a batch are each rank's own, and no others
   TraceId agreed;   // a choice to be taken as agreed besides the settled ones
 };
