@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/made_with.h"
 
 namespace allranks::variation {
 
@@ -26,6 +27,10 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list, Va
   if (expr.kind != ir::ExprKind::Name && expr.kind != ir::ExprKind::Attribute) return;
   const ValueId old_value = Eval(target);
   const ValueId known = containers_.Itself(old_value);
+  if (const ValueId contents = ContentsOf(tables_, known)) {
+    const ValueId changed = containers_.Grown({contents, item, HowOften()}, RoundsThatAdd());
+    return Replace(target, old_value, WithContents(tables_, known, changed));
+  }
   if (IsObjectLike(store_[known].kind)) return;
   ValueId how_often = HowOften();
   if (key && !trips_.empty() && store_.axes(key).has(Axis::Global) && FillsOwnTable(known)) {

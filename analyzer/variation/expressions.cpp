@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/made_with.h"
 
 namespace allranks::variation {
 ValueId FunctionEvaluator::Eval(ir::ExprId id) {
@@ -157,7 +158,9 @@ ValueId FunctionEvaluator::EvalSubscript(ir::ExprId id, const ir::Expr& expr) {
   const ValueId held = Eval(ir::ObjectOf(expr));
   const ValueId index = Eval(ir::IndexOf(expr));
   const ValueId object = containers_.WithKey(held, index, true);
-  const ValueId known = LookThrough(tables_, object);
+  const ValueId itself = LookThrough(tables_, object);
+  const ValueId contents = ContentsOf(tables_, itself);
+  const ValueId known = contents ? contents : itself;
   const Value& container = store_[known];
   const Value& key = store_[index];
   if (container.kind == ValueKind::External && Text(container.name()) == "os.environ") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/variation/equal_shares.h"
+#include "analyzer/variation/made_with.h"
 #include "analyzer/variation/rounds.h"
 
 namespace allranks::variation {
@@ -10,6 +11,7 @@ namespace allranks::variation {
 Iteration Iterations::Over(ir::ExprId site, ValueId iterable) const {
   if (!iterable) return {Unseen(site), Unseen(site, 1)};
   const ValueId known = LookThrough(tables_, iterable);
+  if (const ValueId contents = ContentsOf(tables_, known)) return Over(site, contents);
   const Value value = store_[known];
   // What each caller lists: `for key in keys: os.environ.get(key)`.
   if (store_[iterable].kind == ValueKind::Param && containers_.AreConstants(known)) {
@@ -93,7 +95,9 @@ Iteration Iterations::OfOperation(ir::ExprId site, ValueId iterable) const {
   if (is(kComprehended)) return {kids[0], containers_.Count({&kids.back(), 1})};
   for (const std::string_view view : {"keys", "values", "items"}) {
     if (!is(view) || kids.size() != 1) continue;
-    const ValueId known = LookThrough(tables_, kids[0]);
+    const ValueId held = LookThrough(tables_, kids[0]);
+    const ValueId contents = ContentsOf(tables_, held);
+    const ValueId known = contents ? contents : held;
     if (const ValueId parts = containers_.PartsOf(known, view)) return OverItems(site, parts);
     if (const ValueId part = containers_.ViewedPart(view, known)) return {part, Over(site, known).trip_count};
   }
@@ -216,6 +220,7 @@ ValueId Iterations::InOrder(ValueId value) const {
 ValueId Iterations::Viewed(ir::ExprId site, ValueId container) const {
   const ValueId known = LookThrough(tables_, container);
   if (store_[known].kind == ValueKind::Select) return store_.OfArms(known, [&](ValueId arm) { return Viewed(site, arm); });
+  if (const ValueId contents = ContentsOf(tables_, known)) return contents;
   return members_.Known(known, tables_.program.names->Intern("__iter__")) ? Unseen(site) : container;
 }
 

@@ -44,6 +44,20 @@ ValueId MadeWith(const Tables& tables, ValueId object, NameId param) {
   return index < made_with.size() ? made_with[index] : ValueId::None();
 }
 
+ValueId ContentsOf(Tables& tables, ValueId object) {
+  if (!object || tables.store[object].kind != ValueKind::Object) return {};
+  const knowledge::ClassId class_id = tables.knowledge.FindClass(tables.store[object].name());
+  const knowledge::EntryId iter = class_id ? tables.knowledge.FindMember(class_id, tables.program.names->Intern("__iter__")) : knowledge::EntryId();
+  if (!iter || tables.knowledge[iter].yield.kind != knowledge::YieldKind::MadeWith) return {};
+  const ValueId contents = MadeWith(tables, object, tables.knowledge[iter].yield.argument);
+  return contents ? LookThrough(tables, contents) : tables.store.Tuple({});
+}
+
+ValueId WithContents(Tables& tables, ValueId object, ValueId contents) {
+  const Value container = tables.store[object];
+  return tables.store.Make(container, {&contents, 1});
+}
+
 bool IsMadeToVary(const Tables& tables, const knowledge::Entry& entry, ValueId receiver) {
   const ValueStore& store = tables.store;
   if (entry.varies_with.empty() || !receiver || store[receiver].kind != ValueKind::Object) return true;
