@@ -339,7 +339,10 @@ ValueId FunctionEvaluator::CallObject(ir::ExprId site, ValueId object, std::span
     for (const std::string_view name : {"__call__", "forward"}) {
       const FuncId method = members_.Method(object, Intern(name));
       if (!method || (name == "forward" && !tables_.IsModuleClass(class_id))) continue;
-      return CallFunction(site, definitions_.Method(method, object, false), method, object, args, CallKind::Function);
+      const ValueId own = definitions_.Method(method, object, false);
+      const ValueId called = members_.OrReplaced(object, Intern(name), own);
+      if (called != own) return Call(site, called, args);
+      return CallFunction(site, own, method, object, args, CallKind::Function);
     }
   }
   if (const knowledge::EntryId entry = members_.Known(object, Intern("__call__"))) {

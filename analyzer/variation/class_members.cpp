@@ -74,6 +74,18 @@ FuncId ClassMembers::Method(ValueId object, NameId attr) const {
   return FuncId::None();
 }
 
+ValueId ClassMembers::OrReplaced(ValueId object, NameId attr, ValueId method) const {
+  const binding::ClassId class_id = store_[object].class_id();
+  for (const binding::ClassId base : tables_.program.classes[class_id].mro) {
+    const ValueId put = tables_.Read(TableId::Fields, base.index | kInClassItself, attr.index);
+    if (!put || store_[put].kind != ValueKind::Function) continue;
+    const ValueId kids[] = {object};
+    const ValueId bound = store_.Make(Value::Function(store_[put].function()), kids);
+    return store_.Select(store_.Symbol(tables_.NameSymbol(fmt::format("{} put into class {}", Text(attr), base.index)), {}), bound, method);
+  }
+  return method;
+}
+
 bool ClassMembers::IsProperty(FuncId method) const {
   const ir::Module& module = tables_.program.module_of(method);
   for (const ir::ExprId decorator : tables_.program.function(method).decorators) {

@@ -36,6 +36,9 @@ class ClassMembers {
 
   // The method that is called on an object; none if its class has none of that name.
   FuncId Method(ValueId object, NameId attr) const;
+  // What a method may be replaced by, as the value of a call on `object`: `Net.forward = fast_forward`; `method` itself where nothing is
+  // stored in its place.
+  ValueId OrReplaced(ValueId object, NameId attr, ValueId method) const;
   bool IsProperty(FuncId method) const;
   // A method that only subclasses have: code elsewhere makes them, or there are too many to follow each.
   bool IsOverriddenUnseen(binding::ClassId class_id, FuncId method, NameId name) const;

@@ -16,6 +16,8 @@ void FunctionEvaluator::StoreAttribute(ValueId object, NameId attr, ValueId valu
   if (store_[known].kind == ValueKind::Instance || is_of_class) {
     tables_.Record(TableId::Fields, store_[known].class_id().index, attr.index, kept(Guarded(value)));
     if (is_python && !is_made) tables_.Record(TableId::Replaced, store_[known].class_id().index, attr.index, store_.True());
+    const bool is_function = value && store_[value].kind == ValueKind::Function && !store_.ReceiverOf(value);
+    if (is_of_class && is_function) tables_.Record(TableId::Fields, store_[known].class_id().index | kInClassItself, attr.index, value);
   } else if (store_[known].kind == ValueKind::Module) {
     // `comm.LOCAL_GROUP = group`: a variable of another file.
     const binding::Target variable = tables_.program.Lookup(store_[known].module(), attr);

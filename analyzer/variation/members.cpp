@@ -151,9 +151,10 @@ ValueId FunctionEvaluator::MemberOfInstance(ir::ExprId site, ValueId object, Val
   if (const FuncId method = members_.Method(object, attr)) {
     if (!members_.IsProperty(method)) {
       const bool is_exact = value.origin() == InstanceOrigin::Exact && !tables_.MustBeOverridden(method);
-      if (is_super || is_exact) return definitions_.Method(method, is_super ? OwnObject(class_id) : object, false);
+      if (is_super) return definitions_.Method(method, OwnObject(class_id), false);
+      if (is_exact) return members_.OrReplaced(object, attr, definitions_.Method(method, object, false));
       if (members_.IsOverriddenUnseen(class_id, method, attr)) return MemberOfAny(site, object, attr);
-      return own_fields_.OnObject(VirtualMethod(class_id, method, attr, site), object);
+      return members_.OrReplaced(object, attr, own_fields_.OnObject(VirtualMethod(class_id, method, attr, site), object));
     }
     return CallFunction(site, definitions_.Method(method, object, false), method, object, {}, CallKind::Function);
   }

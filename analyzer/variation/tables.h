@@ -91,6 +91,9 @@ constexpr std::string_view kFieldTable = "__dict__";
 // Added to the number of a module that owns a row of Tables' `Replaced`: what is stored there in objects of unknown class.
 constexpr uint32_t kOfUnknownClass = 0x80000000u;
 
+// Added to the number of a class that owns a row of Tables' `Fields`: functions that are stored in the class itself, in the place of a method.
+constexpr uint32_t kInClassItself = 0x40000000u;
+
 struct Override {
   binding::ClassId class_id;
   FuncId method;
