@@ -39,6 +39,7 @@ class GatheredFeatures {
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
       const std::string_view name = context_.program.text(call.entry->name);
+      if (name == "accelerate.Accelerator.gather" || name == "accelerate.utils.gather") VisitYield(call);
       const bool is_list = name == "torch.distributed.all_gather";
       if (!is_list && name != "torch.distributed.all_gather_into_tensor" && name != "torch.distributed._all_gather_base") continue;
       const ir::ExprId gathered = context_.index.ArgExpr(call, is_list ? "tensor_list" : "output_tensor");
@@ -49,16 +50,30 @@ class GatheredFeatures {
  private:
   void Visit(const KnownCall& call, ir::ExprId gathered, ir::ExprId own) {
     const Site site{call.function, call.expr};
-    if (!gathered || !own || seen_.contains(call.function.index) || IsWithoutGradient(site) || IsOfFunctionWithGradient(call.function)) return;
+    if (!gathered || !own || IsLeftOut(site)) return;
+    const std::vector<ir::ExprId> seeds = LaterUses(call.function, gathered, context_.program.module_of(call.function)[call.expr].end);
+    if (!seeds.empty()) Follow(call, seeds, gathered, own);
+  }
+
+  // `accelerator.gather(x)` hands back what it gathered.
+  void VisitYield(const KnownCall& call) {
+    const ir::ExprId own = context_.index.ArgExpr(call, "tensor");
+    if (own && !IsLeftOut({call.function, call.expr})) Follow(call, {call.expr}, {}, own);
+  }
+
+  bool IsLeftOut(const Site& site) const {
+    return seen_.contains(site.function.index) || IsWithoutGradient(site) || IsOfFunctionWithGradient(site.function);
+  }
+
+  // `gathered`: the variable that holds it; none: it is what the call yields.
+  void Follow(const KnownCall& call, const std::vector<ir::ExprId>& seeds, ir::ExprId gathered, ir::ExprId own) {
     const ir::Module& module = context_.program.module_of(call.function);
-    const std::vector<ir::ExprId> seeds = LaterUses(call.function, gathered, module[call.expr].end);
-    if (seeds.empty()) return;
     const FlowFrom flow = Flow(call.function, seeds, module[seeds.front()].begin);
     if (IsPutBack(flow, call.function, own) || !NeedsGradient({call.function, own})) return;
     const std::optional<Site> backward = BackwardOf(flow, call.function);
     if (!backward) return;
     seen_.insert(call.function.index);
-    Report(site, gathered, own, *backward);
+    Report(call, gathered, own, *backward);
   }
 
   // `no_grad` around it, or what is done only where nothing is trained.
@@ -173,11 +188,17 @@ class GatheredFeatures {
     const ir::ModuleId module_id = context_.program.funcs[call.function].module;
     const ValueId callee = context_.facts.value(module_id, ir::CalleeOf(context_.program.modules[module_id][call.expr]));
     const std::vector<ValueId> leaves = callee ? context_.values.Leaves(callee) : std::vector<ValueId>();
-    if (std::ranges::any_of(leaves, [&](ValueId leaf) { return context_.values.IsA(leaf, "torch.nn.Module"); })) return true;
+    if (std::ranges::any_of(leaves, [&](ValueId leaf) { return IsModel(leaf); })) return true;
     const FuncId called = CalledFunction(context_, module_id, call.expr);
     return called && called != call.function && std::ranges::any_of(ReturnsOf(called), [&](const Site& returned) {
       return !IsUnderNoGrad(returned) && NeedsGradient(returned, depth + 1);
     });
+  }
+
+  bool IsModel(ValueId value) const {
+    if (context_.values.IsA(value, "torch.nn.Module")) return true;
+    const bool is_prepared = context_.values.IsA(value, "accelerate.Prepared") && context_.values[value].kid_count > 0;
+    return is_prepared && context_.values.IsA(context_.facts.values_store.Kids(value)[0], "torch.nn.Module");
   }
 
   bool IsHandedGradient(FuncId function, uint32_t param, int depth) const {
@@ -219,16 +240,18 @@ class GatheredFeatures {
     return std::nullopt;
   }
 
-  void Report(const Site& site, ir::ExprId gathered, ir::ExprId own, const Site& backward) {
+  void Report(const KnownCall& call, ir::ExprId gathered, ir::ExprId own, const Site& backward) {
+    const Site site{call.function, call.expr};
     const std::string features = Quoted(context_, {site.function, own});
     Finding finding = FindingAt(context_, kAR412, Severity::Warning, Confidence::Likely, site,
-                                {"no gradient flows through this `all_gather`: to the loss all gathered `{}` are constants, "
+                                {"no gradient flows through this `{}`: to the loss all gathered `{}` are constants, "
                                  "those of this rank too",
-                                 {features}});
+                                 {gathered ? "all_gather" : "gather", features}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"cuts the gradients off", {}});
     AddLabel(finding, SpanOf(context_, backward), LabelRole::Note, {"this loss is made of what was gathered", {}});
-    finding.help = {"gather with `torch.distributed.nn.functional.all_gather`, or at least put the own part back: `{}[rank] = {}`",
-                    {Quoted(context_, {site.function, gathered}), features}};
+    constexpr std::string_view kOther = "gather with `torch.distributed.nn.functional.all_gather`";
+    if (gathered) finding.help = {"{}, or at least put the own part back: `{}[rank] = {}`", {std::string(kOther), Quoted(context_, {site.function, gathered}), features}};
+    else finding.help = {kOther, {}};
     sink_.push_back(std::move(finding));
   }
 
@@ -253,8 +276,8 @@ extern const Rule GatherWithoutGradient = {
     .explanation = R"md(
 ## What it finds
 
-`torch.distributed.all_gather` or `all_gather_into_tensor` of what a network computed with
-gradients, where what was gathered goes into the loss that `backward` is called on: the
+`torch.distributed.all_gather` or `all_gather_into_tensor`, or `gather` of Accelerate, which calls
+them, of what a network computed with gradients, where what was gathered goes into the loss that `backward` is called on: the
 contrastive losses of CLIP, SimCLR and their relatives. The loss is followed through variables,
 lists, helpers and the `forward` of a loss.
 
