@@ -3,6 +3,7 @@
 
 #include "rules/data/local_seeds.h"
 #include "rules/data/own_orders.h"
+#include "rules/data/own_weights.h"
 #include "rules/data/reseeding.h"
 #include "rules/data/same_generators.h"
 #include "rules/data/same_noise.h"
@@ -67,6 +68,7 @@ void CheckSeedAcrossRanks(const Context& context, FindingSink& sink) {
   CheckOwnOrders(context, kAR308, sink);
   CheckReseeding(context, kAR308, sink);
   CheckLocalSeeds(context, kAR308, sink);
+  CheckOwnWeights(context, kAR308, sink);
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ extern const Rule SeedAcrossRanks = {
     .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
-    .summary = "shards cut from orders that differ by rank, or noise that is the same on every rank",
+    .summary = "shards or weights drawn by each rank for itself, or noise that is the same on every rank",
     .explanation = R"md(
 ## What it finds
 
@@ -103,6 +105,8 @@ extern const Rule SeedAcrossRanks = {
 * A `torch.Generator` that is seeded alike on all ranks before a loop over the rank's share of the data, and
   that each round draws from.
 * The state of a generator that one rank has saved and all ranks put back, where each had its own.
+* A model that is made under a seed of the rank, where the program reduces the gradients by hand
+  (`dist.all_reduce(p.grad)`) and nothing sends the weights of one rank to the others.
 
 ## Why it hurts
 
@@ -114,6 +118,9 @@ epoch has the right length.
 Noise that is the same on every rank makes the ranks repeat one another: all draw the same diffusion
 steps, the same masks, the same latent, and eight ranks bring less than a batch of eight times the
 size would.
+
+Ranks that begin with other weights and add up their gradients train models that never become one: each
+applies gradients to weights that they do not belong to.
 
 ## Wrong
 

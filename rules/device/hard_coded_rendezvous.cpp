@@ -59,16 +59,17 @@ class Module {
     const ir::Stmt& stmt = module_[id];
     const ir::ExprId value = ir::AssignedOf(stmt);
     for (const ir::ExprId target : ir::TargetsOf(module_, stmt)) {
-      const std::optional<int64_t> port = IsSetting(target, "MASTER_PORT") || IsNamedPort(target) ? PortOf(value) : std::nullopt;
+      // 0: the system picks one.
+      const int64_t port = IsSetting(target, "MASTER_PORT") || IsNamedPort(target) ? PortOf(value).value_or(0) : 0;
       const bool is_word = IsSetting(target, "MASTER_PORT") && IsWord(value);
-      if (!is_word && (!port || *port == 0)) continue;
+      if (!is_word && port == 0) continue;
       const FuncId function = context_.index.FunctionOf(id_, id);
       const Site site{function, value};
       if (IsNotLaunched(function) || IsLeftOver(context_, function) || IsWithoutLauncher(site)) return;
       if (IsSetting(target, "MASTER_PORT") ? IsAsked(site) || MeetsElsewhere(function) : ReadsPort(function)) return;
       if (IsSearchedFor(function, id)) return;
       if (is_word) ReportWord(site);
-      else Report(site, *port);
+      else Report(site, port);
       return;
     }
   }
