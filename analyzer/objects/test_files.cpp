@@ -38,9 +38,9 @@ bool ImportsRunner(const binding::Program& program, ir::ModuleId module_id) {
   });
 }
 
-// `tests`, `integration_tests`, `tests_gpu`, `testing`. A folder `test_images` or `train_test` holds something else.
+// `tests`, `integration_tests`, `tests_gpu`, `testing`, `testdata`. A folder `test_images` or `train_test` holds something else.
 bool IsFolderOfTests(std::string_view folder) {
-  if (folder == "test" || folder == "testing") return true;
+  if (folder == "test" || folder == "testing" || folder == "testdata" || folder == "test_utils") return true;
   constexpr std::string_view kTests = "tests";
   const auto is_letter = [&](size_t at) { return at < folder.size() && std::isalnum(static_cast<unsigned char>(folder[at])) != 0; };
   const size_t at = folder.find(kTests);

@@ -244,9 +244,12 @@ class Selector {
     }
   }
 
+  // One that mentions nothing may be what all ranks call to write a file.
   void AddImporters(std::vector<uint32_t>& seeds) {
     std::vector<uint32_t> named;
-    std::ranges::copy_if(seeds, std::back_inserter(named), [&](uint32_t index) { return in_.project.named[index] && !IsCpp(index); });
+    std::ranges::copy_if(Requested(), std::back_inserter(named), [&](uint32_t index) {
+      return in_.project.named[index] && !IsCpp(index) && out_.files[index].state == ReadState::Read;
+    });
     if (named.empty() || in_.project.all.size() > kMostOnDemand) return;
     Scan(UnreadPython());
     std::vector<uint32_t> importers = ImportersOf(named);

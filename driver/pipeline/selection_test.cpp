@@ -143,6 +143,12 @@ TEST(SelectionTest, ImportersOfANamedFileThroughAnyNumberOfFiles) {
   EXPECT_THAT(Choose(files, {"other.py"}).parse, ElementsAre("other.py"));
 }
 
+TEST(SelectionTest, ImportersOfANamedFileThatMentionsNothingItself) {
+  const std::map<std::string, std::string> files = {{"store.py", "import os\n"}, {"main.py", std::string(kMentions) + "import store\n"}, {"other.py", "import os\n"}};
+  EXPECT_THAT(Choose(files, {"store.py"}).parse, ElementsAre("main.py", "store.py"));
+  EXPECT_THAT(Choose(files, {"other.py"}).parse, ElementsAre());
+}
+
 TEST(SelectionTest, WhereTooManyFilesImportANamedOneNoneIsReadAndItIsSaid) {
   std::map<std::string, std::string> files = {{"lib.py", kMentions}};
   for (size_t i = 0; i < kMostImporters; ++i) files.emplace("user" + std::to_string(i) + ".py", "import lib\n");

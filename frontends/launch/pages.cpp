@@ -148,7 +148,13 @@ bool IsInside(std::string_view line, size_t indent) {
   return first == std::string_view::npos || first > indent;
 }
 
-// `.. code-block:: bash`, and the lines below that stand further in than it.
+// `Start it so::`, above a block of any language.
+bool IsBeforeLiteral(std::string_view line) {
+  while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+  return line.ends_with("::") && !line.starts_with("..");
+}
+
+// `.. code-block:: bash`, or a line that announces a literal block, and the lines below that stand further in than it.
 std::vector<PageBlock> BlocksOfRestructured(std::string_view text) {
   std::vector<PageBlock> blocks;
   size_t section = 0;
@@ -158,9 +164,12 @@ std::vector<PageBlock> BlocksOfRestructured(std::string_view text) {
     at = std::min(end + 1, text.size());
     const size_t indent = line.find_first_not_of(" \t");
     if (IsUnderline(line)) section = at;
-    if (indent == std::string_view::npos || !IsShellDirective(line.substr(indent))) continue;
+    if (indent == std::string_view::npos) continue;
+    const bool is_literal = IsBeforeLiteral(line.substr(indent));
+    if (!is_literal && !IsShellDirective(line.substr(indent))) continue;
     const size_t body = at;
     while (at < text.size() && IsInside(text.substr(at, EndOfLine(text, at) - at), indent)) at = std::min(EndOfLine(text, at) + 1, text.size());
+    if (is_literal && !StartsWithCommand(text.substr(body, at - body))) continue;
     blocks.push_back({.begin = body, .end = at, .section = section});
   }
   return blocks;

@@ -1,5 +1,6 @@
 // Where on a page commands stand: fenced blocks of Markdown, and the directives for code of reStructuredText, whose language is that of a
-// shell or is not said; and what runs a program by its first line, of Markdown: blocks of any language, indented ones, code within a line.
+// shell; and what runs a program by its first line: of Markdown blocks of any language, indented ones, code within a line, of reStructuredText
+// literal blocks.
 #pragma once
 
 #include <cstddef>

@@ -67,5 +67,17 @@ TEST(PagesTest, TakesDirectivesFromReStructuredText) {
   EXPECT_EQ(ShellOnPage("docs/index.rst", page), "\n   torchrun train.py\n\n");
 }
 
+TEST(PagesTest, TakesLiteralBlocksOfCommandsFromReStructuredText) {
+  const std::string page =
+      "Start it so::\n"
+      "\n"
+      "    torchrun --nproc_per_node 4 train.py\n"
+      "\n"
+      "It prints::\n"
+      "\n"
+      "    epoch 1\n";
+  EXPECT_EQ(ShellOnPage("docs/index.rst", page), "\n    torchrun --nproc_per_node 4 train.py\n\n");
+}
+
 }  // namespace
 }  // namespace allranks::launch_files

@@ -294,6 +294,10 @@ class Epochs {
     if (!sampler || SomebodyElseMayTell(loop, *sampler, module) || !IsInTraining(loop) || !MayDealOut(loop)) return;
     if (std::ranges::count(seen_, SpanOf(context_, loop.place())) > 0 || IsDrawnElsewhere(loop) || IsToldOfOverride(loop, *sampler, *epochs)) return;
     seen_.push_back(SpanOf(context_, loop.place()));
+    // Two loops over it in one epoch lack one call.
+    const auto is_same = [&](const Told& each) { return each.site == *epochs && context_.values.MayBeSame(each.object, *sampler); };
+    if (std::ranges::any_of(forgotten_, is_same)) return;
+    forgotten_.push_back({*sampler, *epochs});
     Report(loop, *sampler, *epochs, module);
   }
 
@@ -844,6 +848,7 @@ class Epochs {
   std::vector<Told> lost_;                               // told, but without such a method
   std::vector<ir::ModuleId> unclear_;                    // where something unknown is told an epoch
   std::vector<source::Span> seen_;
+  std::vector<Told> forgotten_;  // samplers that are reported, and the loop over epochs around
   std::optional<objects::EvaluationLoops> evaluations_;  // once they were asked for
   std::set<std::array<uint32_t, 4>> methods_;  // that were told of: sampler, function and head of the loop over epochs, name of the method
   std::set<uint32_t> drawn_;                             // loaders, by ValueId
