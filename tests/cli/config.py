@@ -273,6 +273,17 @@ class Config(CliTest):
         self.assertEqual(result.code, 0)
         self.assertIn("allranks: warning: ours.toml replaces what is known of `torch.distributed.all_reduce`\n", result.err)
 
+    def test_knowledge_that_names_nearly_what_is_built_in(self):
+        self.write("a.py", "x = 1\n")
+        entry = 'library = "acme"\ndocs = "https://acme.example"\n[[method]]\nname = "accelerate.Accelerator.gathr"\noperation = "all_gather"\n'
+        self.write("ours.toml", entry)
+        result = self.run_allranks("check", "--knowledge", "ours.toml")
+        self.assertEqual(result.code, 2)
+        self.assertEqual(result.err, "allranks: error: ours.toml:4:8: unknown name `accelerate.Accelerator.gathr`; did you mean "
+                         "`accelerate.Accelerator.gather`? If it is meant as written, add as_written = true\n")
+        self.write("ours.toml", entry + "as_written = true\n")
+        self.assertEqual(self.run_allranks("check", "--knowledge", "ours.toml").code, 0)
+
     def test_root(self):
         self.write("src/pkg/__init__.py", "")
         self.write("src/pkg/sync.py", "import torch.distributed as dist\n\ndef sync():\n    dist.barrier()\n")
