@@ -54,6 +54,28 @@ TEST_F(ConditionsTest, PresenceIsNotContent) {
   EXPECT_FALSE(VariesByPresence(values_, IsNone(values_.Select(Equals(batch, 0), batch, values_.NoneValue()))));
 }
 
+TEST_F(ConditionsTest, APartOfABatchMayBeMissingAndWhatIsComputedFromItIsNot) {
+  base::Interner names;
+  const knowledge::Knowledge knowledge(names);
+  const uint32_t item = values_.NewSymbol();
+  values_.SetOperation(item, names.Intern("[]"));
+  const ValueId batch = Data();
+  const ValueId key = values_.Str(names.Intern("image"));
+  const ValueId parts[] = {batch, key};
+  const ValueId image = values_.Derived(item, parts);
+  const ValueId setting = values_.Fresh({});
+  const auto asks = [&](ValueId condition) { return AsksForPartOfBatch(values_, knowledge, condition); };
+  EXPECT_TRUE(asks(IsNone(image)));
+  EXPECT_TRUE(asks(values_.Not(IsNone(image))));
+  EXPECT_TRUE(asks(values_.Compare(ir::CompareOp::In, key, batch)));
+  const ValueId both[] = {setting, IsNone(image)};
+  EXPECT_TRUE(asks(values_.And(both)));
+  EXPECT_FALSE(asks(IsNone(batch)));
+  EXPECT_FALSE(asks(IsNone(values_.Derived(values_.NewSymbol(), {&image, 1}))));
+  EXPECT_FALSE(asks(IsNone(setting)));
+  EXPECT_FALSE(asks(Equals(image, 0)));
+}
+
 TEST_F(ConditionsTest, WhatUnseenFunctionsMakeOfARankIsHearsay) {
   const uint32_t slice = values_.NewSymbol();
   values_.SetStructural(slice);
