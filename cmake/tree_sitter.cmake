@@ -1,10 +1,12 @@
-# The parser and its grammars of Python and of the shell, from the C sources in their npm packages (third_party/package.json).
+# The parser and its grammars of Python, of the shell and of C++, from the C sources in their npm packages (third_party/package.json).
 
 set(THIRD_PARTY "${CMAKE_SOURCE_DIR}/third_party/node_modules")
 set(TREE_SITTER_CORE "${THIRD_PARTY}/tree-sitter/vendor/tree-sitter/lib")
 set(TREE_SITTER_PYTHON "${THIRD_PARTY}/tree-sitter-python")
 set(TREE_SITTER_BASH "${THIRD_PARTY}/tree-sitter-bash")
-foreach(file "${TREE_SITTER_CORE}/src/lib.c" "${TREE_SITTER_PYTHON}/src/parser.c" "${TREE_SITTER_BASH}/src/parser.c")
+set(TREE_SITTER_CPP "${THIRD_PARTY}/tree-sitter-cpp")
+foreach(file "${TREE_SITTER_CORE}/src/lib.c" "${TREE_SITTER_PYTHON}/src/parser.c" "${TREE_SITTER_BASH}/src/parser.c"
+             "${TREE_SITTER_CPP}/src/parser.c")
   if(NOT EXISTS "${file}")
     message(FATAL_ERROR "the tree-sitter sources are missing: run tools/setup, or `npm ci` in third_party/")
   endif()
@@ -57,5 +59,10 @@ target_include_directories(tree_sitter_bash PRIVATE "${TREE_SITTER_BASH}/src")
 target_link_libraries(tree_sitter_bash PUBLIC tree_sitter)
 target_compile_features(tree_sitter_bash PRIVATE c_std_11)
 
+add_library(tree_sitter_cpp STATIC "${TREE_SITTER_CPP}/src/parser.c" "${TREE_SITTER_CPP}/src/scanner.c")
+target_include_directories(tree_sitter_cpp PRIVATE "${TREE_SITTER_CPP}/src")
+target_link_libraries(tree_sitter_cpp PUBLIC tree_sitter)
+target_compile_features(tree_sitter_cpp PRIVATE c_std_11)
+
 # A parser and its scanner are not written to stand in one file.
-set_target_properties(tree_sitter_python tree_sitter_bash PROPERTIES UNITY_BUILD OFF)
+set_target_properties(tree_sitter_python tree_sitter_bash tree_sitter_cpp PROPERTIES UNITY_BUILD OFF)

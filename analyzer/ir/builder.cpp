@@ -34,6 +34,8 @@ Builder::Builder(source::FileId file, Language language, size_t source_bytes) {
   module_.words.reserve(source_bytes / kSourceBytesPerWord);
 }
 
+Builder::Builder(Module module) : module_(std::move(module)) {}
+
 Module Builder::Finish() {
   module_.exprs.shrink_to_fit();
   module_.stmts.shrink_to_fit();

@@ -20,6 +20,8 @@ class Builder {
  public:
   // `source_bytes` sizes the arrays ahead of time.
   Builder(source::FileId file, Language language, size_t source_bytes);
+  // To add to a module that is there.
+  explicit Builder(Module module);
 
   // Gives the module away, its arrays cut to size.
   Module Finish();

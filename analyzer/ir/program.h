@@ -76,6 +76,7 @@ constexpr uint16_t kAsync = 1;        // Stmt For, With; Function
 constexpr uint16_t kExceptGroup = 2;  // Stmt Try: except*
 constexpr uint16_t kJump = 8;         // Stmt Break, Continue, Return: written as a `goto`
 constexpr uint16_t kVirtual = 4;      // Function: a method that subclasses may override under the same signature
+constexpr uint16_t kWithoutTypes = 16;  // Function: C++ that was read from its text alone (frontends/cpp_syntax)
 
 // A run of words in Module::words.
 struct List {
@@ -151,7 +152,7 @@ struct Function {
   std::vector<ExprId> decorators;
   ExprId returns_annotation;
   BlockId body;           // of a lambda: one Return
-  uint16_t flags = 0;     // kAsync, kVirtual
+  uint16_t flags = 0;     // kAsync, kVirtual, kWithoutTypes
   bool is_generator = false;
   uint32_t begin = 0;     // of the whole definition
   uint32_t end = 0;

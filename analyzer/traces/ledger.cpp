@@ -116,10 +116,34 @@ std::set<uint32_t> CalledBy(const State& state, const std::set<uint32_t>& caller
   return called;
 }
 
+// Functions that were read without types, and those that call one of them, through any number of calls: what it returns or stores goes on.
+std::set<uint32_t> FunctionsOfText(const State& state) {
+  std::unordered_map<uint32_t, std::vector<uint32_t>> callers;
+  std::vector<uint32_t> work;
+  for (uint32_t i = 0; i < state.program.funcs.size(); ++i) {
+    if ((state.program.function(FuncId{i}).flags & ir::kWithoutTypes) != 0) work.push_back(i);
+  }
+  if (work.empty()) return {};
+  for (uint32_t i = 0; i < state.program.funcs.size(); ++i) {
+    for (const auto& [expr, call] : state.facts.functions[FuncId{i}].calls) {
+      if (call.function) callers[call.function.index].push_back(i);
+    }
+  }
+  std::set<uint32_t> of_text(work.begin(), work.end());
+  while (!work.empty()) {
+    const uint32_t called = work.back();
+    work.pop_back();
+    for (const uint32_t caller : callers[called]) {
+      if (of_text.insert(caller).second) work.push_back(caller);
+    }
+  }
+  return of_text;
+}
+
 class LedgerWalk {
  public:
-  LedgerWalk(const State& state, const Standing& standing, const std::set<uint32_t>& limited)
-      : state_(state), standing_(standing), traces_(state.traces), limited_(limited), beyond_(CalledBy(state, limited)) {}
+  LedgerWalk(const State& state, const Standing& standing, const std::set<uint32_t>& limited, const std::set<uint32_t>& of_text)
+      : state_(state), standing_(standing), traces_(state.traces), limited_(limited), of_text_(of_text), beyond_(CalledBy(state, limited)) {}
 
   void Entry(FuncId func) {
     const TraceId trace = state_.trace_of[func.index];
@@ -127,6 +151,7 @@ class LedgerWalk {
     Assumptions assumed;
     if (!IsProgram(state_, func)) assumed.Add(Assumption::CallerUnknown);
     if (limited_.contains(func.index) || beyond_.contains(func.index)) assumed.Add(Assumption::BoundReached);
+    if (of_text_.contains(func.index)) assumed.Add(Assumption::WithoutTypes);
     const bool names_all_ranks = IsBeyondWorlds({.named = NamedIn(trace)});
     // What was noted counts for such functions alone, or for all others.
     if (names_all_ranks != std::exchange(names_all_ranks_, names_all_ranks)) {
@@ -187,6 +212,7 @@ class LedgerWalk {
       case TraceKind::Scope:
       case TraceKind::Rec:
         if (limited_.contains(trace.payload)) assumed.Add(Assumption::BoundReached);
+        if (of_text_.contains(trace.payload)) assumed.Add(Assumption::WithoutTypes);
         break;
       default:
         break;
@@ -277,6 +303,7 @@ class LedgerWalk {
   const Standing& standing_;
   const TraceStore& traces_;
   const std::set<uint32_t>& limited_;
+  const std::set<uint32_t>& of_text_;
   std::set<uint32_t> beyond_;
   std::unordered_map<uint32_t, bool> differs_;   // by trace
   std::set<std::pair<uint32_t, uint64_t>> seen_;
@@ -290,7 +317,8 @@ class LedgerWalk {
 class LedgerBuilder {
  public:
   LedgerBuilder(const State& state, const CallGraph& graph, const Standing& standing)
-      : state_(state), standing_(standing), limited_(Limited(state)), from_entries_(state, standing, limited_), from_anywhere_(state, standing, limited_) {
+      : state_(state), standing_(standing), limited_(Limited(state)), of_text_(FunctionsOfText(state)),
+        from_entries_(state, standing, limited_, of_text_), from_anywhere_(state, standing, limited_, of_text_) {
     for (const FuncId func : graph.order) {
       if (!state.is_used[func.index]) from_entries_.Entry(func);
       else from_anywhere_.Entry(func);
@@ -348,6 +376,7 @@ class LedgerBuilder {
   const State& state_;
   const Standing& standing_;
   std::set<uint32_t> limited_;
+  std::set<uint32_t> of_text_;
   LedgerWalk from_entries_;
   LedgerWalk from_anywhere_;
 };

@@ -1,5 +1,6 @@
 // `allranks ir FILE[:FUNCTION]`: the intermediate representation of one file.
 #include "analyzer/base/interner.h"
+#include "analyzer/built_in/built_in.h"
 #include "analyzer/ir/printer.h"
 #include "analyzer/ir/serialize.h"
 #include "analyzer/source/file_system.h"
@@ -9,6 +10,7 @@
 #include "driver/cli/terminal.h"
 #include "driver/config/spelling.h"
 #include "driver/pipeline/read_cpp.h"
+#include "driver/pipeline/untyped_cpp.h"
 #include "frontends/cpp/includes.h"
 #include "frontends/python/lower.h"
 
@@ -40,6 +42,15 @@ base::Result<ir::FunctionId> FindFunction(const ir::Module& module, const base::
   return base::Fail("no function `" + wanted + "`" + config::DidYouMean(wanted, views));
 }
 
+// As a run does it, of this file alone.
+void FillFromText(const source::SourceFile& file, const cpp::FilePart& part, bool has_errors, base::Interner& names, ir::Module* module) {
+  knowledge::Knowledge knowledge(names);
+  built_in::FillKnowledge(knowledge);
+  pipeline::CppFile read{.file = source::FileId{0}, .text = &file.text, .has_errors = has_errors, .modules = {module}};
+  for (const cpp::Stretch& stretch : part.skipped) read.skipped.push_back({stretch.begin, stretch.end});
+  static_cast<void>(pipeline::FillFromText({read}, knowledge, names));
+}
+
 base::Result<ir::Module> Lowered(const source::SourceFile& file, base::Interner& names) {
   if (!cpp::IsSourceName(file.path) && !cpp::IsHeaderName(file.path)) return python::Lower(file, source::FileId{0}, names);
   const source::RealFileSystem files;
@@ -49,7 +60,10 @@ base::Result<ir::Module> Lowered(const source::SourceFile& file, base::Interner&
   const base::Result<cpp::Reply> reply = reader.Read(relative, file.text, {});
   if (!reply) return base::Fail(file.path + ": " + reply.error().message);
   for (const cpp::FilePart& part : reply->parts) {
-    if (part.path == paths.Absolute(relative)) return ir::Deserialize(part.module, source::FileId{0}, part.bytes, names);
+    if (part.path != paths.Absolute(relative)) continue;
+    base::Result<ir::Module> module = ir::Deserialize(part.module, source::FileId{0}, part.bytes, names);
+    if (module) FillFromText(file, part, reply->error_count > 0, names, &*module);
+    return module;
   }
   return base::Fail(file.path + ": " + (reply->errors.empty() ? "Clang could not read it" : reply->errors[0].text));
 }

@@ -13,6 +13,7 @@
 #include "driver/pipeline/memory.h"
 #include "driver/pipeline/parallel.h"
 #include "driver/pipeline/read_cpp.h"
+#include "driver/pipeline/untyped_cpp.h"
 #include "frontends/cpp/includes.h"
 #include "frontends/cpp/nesting.h"
 #include "frontends/python/lower.h"
@@ -121,6 +122,7 @@ class Parser {
       if (cpp::IsHeaderName(PathOf(i))) headers_.emplace(PathOf(i), source::FileId{i});
     }
     for (uint32_t i = 0; i < kept_.size(); ++i) Add(i, outcomes[i]);
+    FillCpp();
     return std::move(out_);
   }
 
@@ -273,6 +275,7 @@ class Parser {
     }
     if (!outcome.problem.empty()) {
       out_.faulty.emplace_back(id, std::move(outcome.problem));
+      if (IsCpp(PathOf(i))) cpp_files_[id] = {.is_read = false};
       return;
     }
     out_.bytes += out_.files[id].text.size();
@@ -298,6 +301,7 @@ class Parser {
         *problem = module.error().message;
         return;
       }
+      Note(id, part, reply);
       // A header by itself may lack what every file that includes it brings.
       if (is_main && cpp::IsSourceName(path)) AddErrors(reply, path, *module);
       has_main = has_main || is_main;
@@ -306,6 +310,39 @@ class Parser {
       AddModule(relative, std::move(*module), ContentOf(part.module).low);
     }
     if (!has_main) *problem = reply.errors.empty() ? "Clang could not read it" : reply.errors[0].text;
+  }
+
+  // What Clang says of a file in one unit.
+  void Note(source::FileId id, const cpp::FilePart& part, const cpp::Reply& reply) {
+    std::vector<ir::Range> skipped;
+    for (const cpp::Stretch& stretch : part.skipped) skipped.push_back({stretch.begin, stretch.end});
+    std::ranges::sort(skipped, {}, &ir::Range::begin);
+    const auto [known, is_new] = cpp_files_.try_emplace(id);
+    known->second.skipped = is_new ? std::move(skipped) : InBoth(known->second.skipped, skipped);
+    known->second.has_errors = known->second.has_errors || reply.error_count > 0;
+  }
+
+  // What Clang lost in them is read from their text.
+  void FillCpp() {
+    if (cpp_files_.empty()) return;
+    for (auto& [id, file] : cpp_files_) {
+      file.file = id;
+      file.text = &out_.files[id].text;
+    }
+    for (uint32_t m = 0; m < out_.modules.size(); ++m) {
+      ir::Module& module = out_.modules[ir::ModuleId{m}];
+      const auto file = cpp_files_.find(module.file);
+      if (file == cpp_files_.end()) continue;
+      file->second.modules.push_back(&module);
+      // What is filled in follows from the text.
+      out_.infos[ir::ModuleId{m}].content ^= ContentOf(*file->second.text).low;
+    }
+    std::vector<CppFile> files;
+    for (auto& [id, file] : cpp_files_) files.push_back(std::move(file));
+    for (ir::Module& module : FillFromText(files, in_.knowledge, names_)) {
+      const source::SourceFile& file = out_.files[module.file];
+      AddModule(in_.paths.Relative(file.path), std::move(module), ContentOf(file.text).low);
+    }
   }
 
   // Several files include a header; what one of them found in it is not looked at again.
@@ -363,6 +400,7 @@ class Parser {
   Parsed out_;
   std::map<std::string, source::FileId> headers_;
   std::unordered_set<uint32_t> header_symbols_;
+  std::map<source::FileId, CppFile> cpp_files_;
   Content headers_content_;
   std::mutex units_mutex_;
 };

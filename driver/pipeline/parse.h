@@ -9,6 +9,7 @@
 #include "analyzer/base/watch.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/program.h"
+#include "analyzer/knowledge/knowledge.h"
 #include "analyzer/source/file_system.h"
 #include "analyzer/source/source_file.h"
 #include "driver/pipeline/module_cache.h"
@@ -41,6 +42,7 @@ struct ParseInput {
   const std::map<std::string, std::string>& overlays;  // by path relative to the root: not what is on disk
   ModuleCache& cache;
   UnitCache& units;
+  const knowledge::Knowledge& knowledge;
   unsigned jobs = 0;
   const base::Watch& watch;
   Memory* memory = nullptr;  // of the run before; none: everything is parsed

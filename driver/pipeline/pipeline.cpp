@@ -7,6 +7,7 @@
 #include <ctime>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -471,6 +472,26 @@ void AssumeCut(const Analysed& a, const std::vector<variation::CutFunction>& cut
   }
 }
 
+// Whatever has a place in code that was read without types rests on what its text says.
+void AssumeText(const binding::Program& program, std::vector<Finding>& findings) {
+  std::map<source::FileId, std::vector<source::Span>> without_types;
+  for (const ir::Module& module : program.modules) {
+    for (const ir::Function& function : module.functions) {
+      if ((function.flags & ir::kWithoutTypes) != 0) without_types[module.file].push_back({module.file, function.begin, function.end});
+    }
+  }
+  if (without_types.empty()) return;
+  const auto is_in = [&](const source::Span& span) {
+    const auto functions = without_types.find(span.file);
+    if (functions == without_types.end()) return false;
+    return std::ranges::any_of(functions->second, [&](const source::Span& each) { return each.begin <= span.begin && span.begin < each.end; });
+  };
+  for (Finding& finding : findings) {
+    const bool rests_on_text = is_in(finding.span) || std::ranges::any_of(finding.labels, is_in, &findings::Label::span);
+    if (rests_on_text) Assume(finding, findings::Assumptions::Of(findings::Assumption::WithoutTypes));
+  }
+}
+
 // A run of which parts are remembered is stopped for the next one, which is not long to come: what it has is of no use, and
 // an analysis of some moments is rather ended than begun anew. Any other run is stopped at once and says what it has.
 std::function<bool()> StopOf(const Options& options, const Memory* memory) {
@@ -532,6 +553,7 @@ struct Stages {
     out.findings = FindingsOfRules(wanted, a, read, others, options.jobs, limits, failing_scripts);
     rules::CheckLaunchFiles({a.files, launches, scripts, failing_scripts}, wanted, out.findings);
     AssumeCut(a, without_values, out.findings);
+    AssumeText(a.program, out.findings);
   }
 
   void ComputeValues() {
@@ -611,7 +633,7 @@ base::Result<Output> Run(const Options& options, const source::FileSystem& files
   const std::string key = options.cache_folder.empty() ? "" : CacheKey();
   ModuleCache cache(options.cache_folder, key);
   UnitCache units(options.cache_folder, key, files);
-  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, units, options.jobs, parsing, memory},
+  Parsed parsed = ParseFiles({project, paths, graph, files, options.compile_commands, options.extra_args, overlays, cache, units, *a.knowledge, options.jobs, parsing, memory},
                              selection, a.names);
   cache.Prune();
   units.Prune();

@@ -96,6 +96,11 @@ std::string Write(const Reply& reply) {
     out.Text(part.path);
     out.U32(part.bytes);
     out.Text(part.module);
+    out.U32(static_cast<uint32_t>(part.skipped.size()));
+    for (const Stretch& stretch : part.skipped) {
+      out.U32(stretch.begin);
+      out.U32(stretch.end);
+    }
   }
   out.U32(reply.error_count);
   out.U32(static_cast<uint32_t>(reply.errors.size()));
@@ -119,11 +124,16 @@ base::Result<Reply> ReadReply(std::string_view bytes) {
   ByteReader in(bytes);
   if (!HasHead(in, kReplyMagic)) return base::Fail("this is no answer of this version of allranks-clang");
   Reply reply;
-  reply.parts.resize(in.Count(3 * sizeof(uint32_t)));
+  reply.parts.resize(in.Count(4 * sizeof(uint32_t)));
   for (FilePart& part : reply.parts) {
     part.path = in.Text();
     part.bytes = in.U32();
     part.module = in.Text();
+    part.skipped.resize(in.Count(2 * sizeof(uint32_t)));
+    for (Stretch& stretch : part.skipped) {
+      stretch.begin = in.U32();
+      stretch.end = in.U32();
+    }
   }
   reply.error_count = in.U32();
   reply.errors.resize(in.Count(4 * sizeof(uint32_t)));

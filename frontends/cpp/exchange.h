@@ -13,7 +13,7 @@
 namespace allranks::cpp {
 
 // Grows with every change of these structs; a helper of another version answers with nothing.
-constexpr uint32_t kExchangeVersion = 2;
+constexpr uint32_t kExchangeVersion = 3;
 
 // Of a frame: how many bytes say its length, and how many bytes it may have at most.
 constexpr size_t kFrameHead = sizeof(uint32_t);
@@ -27,11 +27,18 @@ struct Request {
   std::vector<std::string> roots;   // absolute folders; what lies below them is the project's own
 };
 
+// Bytes [begin, end) of a file's text, a byte order mark left out.
+struct Stretch {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
 // The main file or a header of the project: its definitions.
 struct FilePart {
   std::string path;     // absolute
   uint32_t bytes = 0;   // of its text, a byte order mark left out
   std::string module;   // ir::Serialize
+  std::vector<Stretch> skipped;  // what the preprocessor left out, by `#if` and its like
 };
 
 // A place that Clang could not read.

@@ -68,7 +68,7 @@ ONLY_IN = [
     # Its parser alone does not survive every text.
     (r"toml\+\+/", "toml++", ["analyzer/toml"]),
     (r"sodium", "libsodium", ["driver/pipeline"]),
-    (r"tree_sitter/", "tree-sitter", ["frontends/python", "frontends/launch", *ABOVE_ALL]),
+    (r"tree_sitter/", "tree-sitter", ["frontends/python", "frontends/launch", "frontends/cpp", *ABOVE_ALL]),
     # Neither the stand-ins of frontends/cpp/headers nor the sources of goldens are part of any program of ours.
     (r"(nccl\.h|nccl/|cuda)", "NCCL and CUDA", ["runtime-verify/backends/nccl", "frontends/cpp/headers", "tests/golden/cpp"]),
     # All of `check` and `server` is meant for every POSIX system; ranks run on Linux only.

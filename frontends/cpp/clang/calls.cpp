@@ -1,43 +1,12 @@
 #include "frontends/cpp/clang/lower_function.h"
 #include "frontends/cpp/clang/naming.h"
+#include "frontends/cpp/standard_names.h"
 
 namespace allranks::cpp {
 namespace {
 
-struct Spelling {
-  std::string_view cpp;
-  std::string_view ir;
-};
-
-// Functions of the standard libraries that the IR has a word for.
-constexpr Spelling kStandard[] = {
-    {"atoi", "builtins.int"},          {"atol", "builtins.int"},           {"atoll", "builtins.int"},
-    {"strtol", "builtins.int"},        {"strtoul", "builtins.int"},        {"strtoll", "builtins.int"},
-    {"std.atoi", "builtins.int"},      {"std.atol", "builtins.int"},       {"std.strtol", "builtins.int"},
-    {"std.stoi", "builtins.int"},      {"std.stol", "builtins.int"},       {"std.stoull", "builtins.int"},
-    {"getenv", "os.getenv"},           {"std.getenv", "os.getenv"},        {"secure_getenv", "os.getenv"},
-    {"std.min", "builtins.min"},       {"std.max", "builtins.max"},        {"abs", "builtins.abs"},
-    {"printf", "builtins.print"},      {"fprintf", "builtins.print"},      {"puts", "builtins.print"},
-};
-
-// Functions that hand their first argument through.
-constexpr std::string_view kTransparent[] = {"std.move", "std.forward", "std.ref", "std.cref", "std.addressof",
-                                             "std.launder", "std.as_const", "__builtin_expect", "std.string"};
-
-constexpr Spelling kContainer[] = {
-    {"push_back", "append"}, {"emplace_back", "append"}, {"insert", "add"},     {"emplace", "add"},
-    {"push", "append"},      {"size", "builtins.len"},   {"length", "builtins.len"},
-};
-
 // Members of smart pointers, optionals and references that give what these hold.
 constexpr std::string_view kHolding[] = {"get", "value", "data", "c_str", "front", "back", "begin", "str"};
-
-std::string_view Find(std::span<const Spelling> list, std::string_view name) {
-  for (const Spelling& spelling : list) {
-    if (spelling.cpp == name) return spelling.ir;
-  }
-  return {};
-}
 
 bool Contains(std::span<const std::string_view> list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -45,11 +14,7 @@ bool Contains(std::span<const std::string_view> list, std::string_view name) {
 
 bool IsStandard(const clang::Decl& decl) { return decl.isInStdNamespace(); }
 
-// Containers whose items are counted.
-constexpr std::string_view kCountedContainers[] = {"vector", "deque", "list", "forward_list", "set", "multiset",
-                                                   "unordered_set", "unordered_multiset", "map", "multimap",
-                                                   "unordered_map", "unordered_multimap"};
-// Those of them that are made with a number of equal items.
+// Containers that are made with a number of equal items.
 constexpr std::string_view kSequences[] = {"vector", "deque", "list", "forward_list"};
 
 // `end()` in `v.erase(std::remove_if(v.begin(), v.end(), test), v.end())`: the call of the algorithm.
@@ -103,19 +68,17 @@ std::optional<ir::ExprId> FunctionLowering::StandardCall(const clang::CallExpr& 
   if (unit_.IsProject(callee.getLocation())) return std::nullopt;
   const ir::Range range = At(expr);
   const std::string name = QualifiedName(callee);
-  if (Contains(kTransparent, name) && expr.getNumArgs() > 0) return Expr(expr.getArg(0));
+  if (HandsThrough(name) && expr.getNumArgs() > 0) return Expr(expr.getArg(0));
   if (const std::optional<ir::ExprId> filtered = FilteringCall(expr, name)) return *filtered;
-  if (const std::string_view word = Find(kStandard, name); !word.empty()) {
+  if (const std::string_view word = WordOfStandard(name); !word.empty()) {
     // `strtol(text, nullptr, 10)`: the first argument says it all.
     const bool is_number = word == "builtins.int";
     const unsigned count = is_number ? std::min(expr.getNumArgs(), 1u) : expr.getNumArgs();
     const ir::ExprId function = External(word, At(*expr.getCallee()));
     return builder_.Call(range, function, Args({expr.getArgs(), count}));
   }
-  const bool makes = name.starts_with("std.make_shared") || name.starts_with("std.make_unique") ||
-                     name.starts_with("c10.make_intrusive");
   const clang::TemplateArgumentList* types = callee.getTemplateSpecializationArgs();
-  if (!makes || types == nullptr || types->size() == 0 || types->get(0).getKind() != clang::TemplateArgument::Type) {
+  if (!MakesObject(name) || types == nullptr || types->size() == 0 || types->get(0).getKind() != clang::TemplateArgument::Type) {
     return std::nullopt;
   }
   const clang::CXXRecordDecl* record = types->get(0).getAsType()->getAsCXXRecordDecl();
@@ -187,7 +150,7 @@ std::optional<ir::ExprId> FunctionLowering::ContainerCall(const clang::CXXMember
     const ir::Comparison none[] = {{ir::CompareOp::Eq, builder_.Int(range, 0)}};
     return builder_.Compare(range, size, none);
   }
-  const std::string_view word = Find(kContainer, name);
+  const std::string_view word = WordOfContainer(name);
   if (word.empty()) return std::nullopt;
   if (word == "builtins.len") {
     const ir::Arg container[] = {{.value = Expr(object)}};
@@ -202,7 +165,7 @@ std::optional<ir::ExprId> FunctionLowering::ResizingCall(const clang::CXXMemberC
                                                          const clang::CXXMethodDecl& method, std::string_view name) {
   const ir::Range range = At(expr);
   const clang::Expr* object = expr.getImplicitObjectArgument();
-  if (!Contains(kCountedContainers, ShortName(*method.getParent()))) return std::nullopt;
+  if (!IsCountedContainer(ShortName(*method.getParent()))) return std::nullopt;
   const bool is_number = expr.getNumArgs() > 0 && expr.getArg(0)->getType()->isIntegerType();
   if (name == "clear") return builder_.Walrus(range, Expr(object), builder_.List(range, {}));
   if (is_number && name == "assign") {
@@ -282,7 +245,7 @@ ir::ExprId FunctionLowering::Construct(const clang::CXXConstructExpr& expr) {
   const llvm::StringRef name = record.getName();
   if (wraps && name != "vector" && name != "thread" && name != "array") return Expr(expr.getArg(0));
   if (wraps && llvm::isa<clang::CXXStdInitializerListExpr>(expr.getArg(0)->IgnoreImplicit())) return Expr(expr.getArg(0));
-  if (IsStandard(record) && Contains(kCountedContainers, std::string_view(name))) {
+  if (IsStandard(record) && IsCountedContainer(std::string_view(name))) {
     if (const std::optional<ir::ExprId> items = ContainerItems(expr, name)) return *items;
   }
   return ConstructRecord(record, &constructor, At(expr), {expr.getArgs(), expr.getNumArgs()});

@@ -4,6 +4,7 @@
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <clang/Tooling/Tooling.h>
@@ -101,6 +102,9 @@ class LoweringConsumer : public clang::ASTConsumer, public clang::CommentHandler
     if (unit_) unit_->AddComment(comment);
     return false;
   }
+  void AddSkipped(clang::SourceRange range) {
+    if (unit_) unit_->AddSkipped(range);
+  }
   // Bodies of others' functions cost half the time and say nothing that a library's description does not.
   // What runs on the device issues nothing that ranks must agree on, and needs headers that only the toolkit has.
   bool shouldSkipFunctionBody(clang::Decl* decl) override {
@@ -120,6 +124,15 @@ class LoweringConsumer : public clang::ASTConsumer, public clang::CommentHandler
   const Request& request_;
   base::Interner names_;
   std::unique_ptr<Unit> unit_;
+};
+
+class SkippedStretches : public clang::PPCallbacks {
+ public:
+  explicit SkippedStretches(LoweringConsumer& consumer) : consumer_(consumer) {}
+  void SourceRangeSkipped(clang::SourceRange range, clang::SourceLocation /*end_directive*/) override { consumer_.AddSkipped(range); }
+
+ private:
+  LoweringConsumer& consumer_;
 };
 
 class LoweringAction : public clang::ASTFrontendAction {
@@ -142,6 +155,7 @@ class LoweringAction : public clang::ASTFrontendAction {
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
     auto consumer = std::make_unique<LoweringConsumer>(reply_, request_);
     compiler.getPreprocessor().addCommentHandler(consumer.get());
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<SkippedStretches>(*consumer));
     return consumer;
   }
 

@@ -123,6 +123,14 @@ std::vector<FilePart> Unit::Finish() {
       module->builder.AddComment({begin - module->bom_bytes, std::min(end - module->bom_bytes, module->bytes)});
     }
   }
+  for (const clang::SourceRange& skipped : skipped_) {
+    FileModule* module = ModuleOf(skipped.getBegin());
+    if (module == nullptr) continue;
+    const uint32_t begin = sources_.getFileOffset(skipped.getBegin());
+    const uint32_t end = sources_.getFileOffset(skipped.getEnd());
+    if (begin < module->bom_bytes || begin > end) continue;
+    module->skipped.push_back({.begin = begin - module->bom_bytes, .end = std::min(end - module->bom_bytes, module->bytes)});
+  }
   for (auto& [file, module] : modules_) {
     const bool is_main = file == sources_.getMainFileID();
     if (!module || (module->body.empty() && !is_main)) continue;
@@ -130,7 +138,7 @@ std::vector<FilePart> Unit::Finish() {
     module->builder.EditFunction(ir::kTopLevel).end = module->bytes;
     module->builder.SortByPlace();
     parts.push_back({.path = module->path, .bytes = module->bytes,
-                     .module = ir::Serialize(module->builder.Finish(), names_)});
+                     .module = ir::Serialize(module->builder.Finish(), names_), .skipped = std::move(module->skipped)});
   }
   return parts;
 }

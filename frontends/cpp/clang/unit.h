@@ -25,6 +25,7 @@ struct FileModule {
   uint32_t bom_bytes;  // 3 if the text begins with one
   ir::Builder builder;
   std::vector<ir::StmtId> body;  // of the top level
+  std::vector<Stretch> skipped;  // by the preprocessor
   std::map<const clang::CXXRecordDecl*, ir::ClassId> classes;
 };
 
@@ -51,6 +52,8 @@ class Unit {
 
   // Comments are what suppressions stand in.
   void AddComment(clang::SourceRange range) { comments_.push_back(range); }
+  // What a conditional of the preprocessor leaves out.
+  void AddSkipped(clang::SourceRange range) { skipped_.push_back(range); }
 
   std::vector<FilePart> Finish();
 
@@ -63,6 +66,7 @@ class Unit {
   const Request& request_;
   base::Interner& names_;
   std::vector<clang::SourceRange> comments_;
+  std::vector<clang::SourceRange> skipped_;
   std::map<clang::FileID, std::unique_ptr<FileModule>> modules_;  // null: not the project's
 };
 
