@@ -84,7 +84,8 @@ struct Understood {
   void Add(const ir::Module& module) {
     std::vector<Place> opaque;
     for (const ir::Expr& expr : module.exprs.all()) {
-      if (expr.kind == ir::ExprKind::Call) calls.insert(expr.begin);
+      const bool is_call = expr.kind == ir::ExprKind::Call && module[ir::CalleeOf(expr)].kind != ir::ExprKind::Opaque;
+      if (is_call) calls.insert(expr.begin);
       if (expr.kind == ir::ExprKind::Opaque) opaque.push_back({expr.begin, expr.end});
     }
     std::ranges::sort(opaque, {}, &Place::begin);
