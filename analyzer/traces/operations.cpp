@@ -40,9 +40,12 @@ void FunctionCheck::CheckNewGroups() {
     if (!members || (traces_[op].flags & kSettled) != 0 || settled_.contains(op.index)) continue;
     const knowledge::Axes axes = state_.values.axes(members);
     if (axes.empty()) continue;
-    const World world = WorldsFor(nodes_.mentions)[0];
-    if (IsSameOnAllRanks(state_.values, state_.knowledge, world, members)) continue;
-    Scene scene(state_, world, {});
+    // `range(start, start + 2)` of `rank // 2 * 2` is one list where there are two ranks.
+    const std::vector<World> worlds = WorldsFor(nodes_.mentions);
+    const auto differs = [&](const World& world) { return !IsSameOnAllRanks(state_.values, state_.knowledge, world, members); };
+    const auto world = std::ranges::find_if(worlds, differs);
+    if (world == worlds.end()) continue;
+    Scene scene(state_, *world, {});
     Prepare(scene);
     // `new_group([rank])`: nobody is missed in a group of one, and all ranks come to make one.
     if (AreAlone(scene.evaluator(), members) || !IsReached(scene, op)) continue;
@@ -89,13 +92,16 @@ void FunctionCheck::CheckCounts() {
     const bool has_one_type = !operation.dtype || state_.values.axes(operation.dtype).empty();
     const bool is_message = operation.peer.has_value();
     if (is_message || !operation.count || state_.values.axes(operation.count).empty() || !has_one_type) continue;
-    const World world = WorldsFor(nodes_.mentions)[0];
-    Scene scene(state_, world, {});
-    const GroupInfo& group = scene.evaluator().group(scene.evaluator().Group(operation.group, 0));
-    // Of a part of the ranks, those of one part may well agree.
-    if (group.members[0] != RankSet::All(world.size()) && !group.is_guess) continue;
-    const knowledge::Axes axes = OwnCountAxes(state_.values, state_.knowledge, world, operation.count);
-    if (!axes.empty()) ReportShape(scene, op, axes);
+    for (const World& world : WorldsFor(nodes_.mentions)) {
+      Scene scene(state_, world, {});
+      const GroupInfo& group = scene.evaluator().group(scene.evaluator().Group(operation.group, 0));
+      // Of a part of the ranks, those of one part may well agree.
+      if (group.members[0] != RankSet::All(world.size()) && !group.is_guess) continue;
+      const knowledge::Axes axes = OwnCountAxes(state_.values, state_.knowledge, world, operation.count);
+      if (axes.empty()) continue;
+      ReportShape(scene, op, axes);
+      break;
+    }
   }
 }
 
