@@ -197,6 +197,7 @@ class LedgerWalk {
         for (const TraceId kid : traces_.Kids(id)) {
           Visit(kid, assumed);
           assumed.Add(OfExits(kid));
+          assumed.Add(OfFailures(kid));
           if (Differs(kid)) assumed.Add(Assumption::DifferenceBefore);
         }
         return;
@@ -208,6 +209,9 @@ class LedgerWalk {
         [[fallthrough]];
       case TraceKind::Choice:
         assumed.Add(OfCondition(trace.value));
+        break;
+      case TraceKind::Try:
+        assumed.Add(OfFailures(id));
         break;
       case TraceKind::Scope:
       case TraceKind::Rec:
@@ -299,6 +303,28 @@ class LedgerWalk {
     return exits_[id.index] = assumed;
   }
 
+  // Where a rank goes on after an error, whether the others had the same one: of errors a trace says no more than where some are raised.
+  Assumptions OfFailures(TraceId id) {
+    const auto kids = traces_.Kids(id);
+    const auto [found, is_new] = failures_.try_emplace(id.index);
+    if (!is_new) return found->second;
+    Assumptions assumed;
+    const auto handlers = kids.subspan(traces_[id].kind == TraceKind::Try ? kTryHandlers : kids.size());
+    if (!std::ranges::all_of(handlers, [&](TraceId handler) { return AlwaysRaises(handler); })) assumed.Add(Assumption::ValueNotTraced);
+    for (const TraceId kid : kids) assumed.Add(OfFailures(kid));
+    return failures_[id.index] = assumed;
+  }
+
+  bool AlwaysRaises(TraceId id) const {
+    const Trace& trace = traces_[id];
+    if ((trace.flags & kLeavesRaise) == 0) return false;
+    const auto kids = traces_.Kids(id);
+    const auto raises = [&](TraceId kid) { return AlwaysRaises(kid); };
+    if (trace.kind == TraceKind::Exit) return true;
+    if (trace.kind == TraceKind::Choice) return std::ranges::all_of(kids, raises);
+    return (trace.kind == TraceKind::Seq || trace.kind == TraceKind::Scope) && std::ranges::any_of(kids, raises);
+  }
+
   const State& state_;
   const Standing& standing_;
   const TraceStore& traces_;
@@ -310,6 +336,7 @@ class LedgerWalk {
   std::unordered_map<uint32_t, Assumptions> by_site_;
   std::unordered_map<uint32_t, Assumptions> of_conditions_;
   std::unordered_map<uint32_t, Assumptions> exits_;
+  std::unordered_map<uint32_t, Assumptions> failures_;
   std::unordered_map<uint32_t, uint64_t> named_in_;   // by trace
   bool names_all_ranks_ = false;     // of the function that the walk began in
 };

@@ -38,6 +38,13 @@ class Ledger(CliTest):
         self.assertEqual(self.verdict("if rank & (rank - 1) == 0:\n    dist.barrier()\n"), "flagged")
         self.assertEqual(self.verdict("if rank & 7 == 8:\n    dist.barrier()\n"), "proven aligned")
 
+    def test_what_a_handler_may_catch(self):
+        self.assertEqual(self.verdict("try:\n    dist.barrier()\nfinally:\n    print(rank)\n"), "proven aligned")
+        self.assertEqual(self.verdict("try:\n    dist.barrier()\nexcept ValueError as error:\n    raise OSError from error\n"), "proven aligned")
+        self.assertEqual(self.verdict("try:\n    print(len(rows))\n    dist.barrier()\nexcept NameError:\n    pass\n"), "aligned as far as read")
+        self.assertEqual(self.verdict("def stop():\n    try:\n        next(rows)\n    except StopIteration:\n        return True\n"
+                                      "while not stop():\n    dist.barrier()\n"), "aligned as far as read")
+
     def test_circles_over_groups(self):
         program = ("from torch.distributed.device_mesh import init_device_mesh\n"
                    "mesh = init_device_mesh('cuda', (dist.get_world_size() // 2, 2), mesh_dim_names=('dp', 'tp'))\n"
