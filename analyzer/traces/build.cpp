@@ -191,10 +191,11 @@ class Builder {
     return traces_.Exit(At(id), ExitOf(FirstArgument(raised)));
   }
 
-  // `assert world_size == 4` says on which jobs the program runs. What fails on one rank ends the job, as a raise does.
+  // `assert world_size == 4` says on which jobs the program runs, and `assert rank != 0` which ranks go on to a handler. Of what else is
+  // asserted it is taken that it holds.
   TraceId Assertion(ir::StmtId id, ir::ExprId test) {
     const ValueId condition = Value(test);
-    if (!AsksForSizePassed(state_.facts, condition)) return traces_.Empty();
+    if (!IsDemand(state_.facts, condition)) return traces_.Empty();
     return traces_.Choice(At(test), condition, traces_.Empty(), traces_.Exit(At(id), ExitKind::Raise));
   }
 

@@ -41,6 +41,14 @@ bool AsksForSizePassed(const variation::Facts& facts, ValueId condition) {
   return AsksForSize(values, condition) || SomePassed(facts, condition, is_size);
 }
 
+bool IsDemand(const variation::Facts& facts, ValueId condition) {
+  // `len(counts) == len(items)` of what ranks have their own of is meant to hold on each of them.
+  const auto is_of_rank = [&](ValueId value) {
+    return value && !facts.values_store.axes(value).empty() && IsPredicate(facts.values_store, value);
+  };
+  return is_of_rank(condition) || SomePassed(facts, condition, is_of_rank) || AsksForSizePassed(facts, condition);
+}
+
 bool MakesDemand(const binding::Program& program, const variation::Facts& facts, binding::FuncId func) {
   const ir::ModuleId module_id = program.funcs[func].module;
   const ir::Module& module = program.module_of(func);
@@ -48,7 +56,7 @@ bool MakesDemand(const binding::Program& program, const variation::Facts& facts,
   ir::ForEachStmtIn(module, program.function(func).body, [&](const ir::Stmt& stmt) {
     const bool is_assertion = stmt.kind == ir::StmtKind::Assert;
     const bool is_refusal = stmt.kind == ir::StmtKind::If && (EndsByRaise(module, ir::BodyOf(stmt)) || EndsByRaise(module, ir::ElseBlockOf(stmt)));
-    demands = demands || ((is_assertion || is_refusal) && AsksForSizePassed(facts, facts.value(module_id, ir::ValueOf(stmt))));
+    demands = demands || ((is_assertion || is_refusal) && IsDemand(facts, facts.value(module_id, ir::ValueOf(stmt))));
   });
   return demands;
 }

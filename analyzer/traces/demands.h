@@ -1,5 +1,5 @@
-// What a program demands of the number of ranks that it runs on: `assert world_size == 4`, `if world_size != 4: raise`. A function that
-// does nothing else still says on which jobs its callers go on.
+// What a program demands of the number of ranks that it runs on, `assert world_size == 4`, `if world_size != 4: raise`, and of a rank that goes
+// on. A function that does nothing else still says on which jobs, and on which ranks, its callers go on.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,9 @@ namespace allranks::traces {
 
 // Whether a condition in `func` is the same on all ranks and asks for the number of ranks, itself or through what callers pass.
 bool AsksForSizePassed(const variation::Facts& facts, variation::ValueId condition);
+
+// Whether a condition says which jobs or which ranks go on, as far as that follows from the rank. Of any other it is taken that it is met.
+bool IsDemand(const variation::Facts& facts, variation::ValueId condition);
 
 // Whether `func` itself ends where such a condition does not hold.
 bool MakesDemand(const binding::Program& program, const variation::Facts& facts, binding::FuncId func);

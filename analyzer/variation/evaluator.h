@@ -79,9 +79,9 @@ struct BrokenOff {
   std::vector<ValueId> slots;
 };
 
-// An error that a statement raises, and the condition under which it does; none of the latter in a loop.
+// What a statement raises, by the name of its class, and the condition under which it does; none of the latter in a loop.
 struct RaisedHere {
-  ir::ExprId error;
+  NameId error;
   ValueId condition;
 };
 
@@ -99,7 +99,9 @@ class FunctionEvaluator {
   void ForgetValuesIn(ir::ExprId expr);
   void EvalIf(const ir::Stmt& stmt);
   void EvalTry(const ir::Stmt& stmt);
-  void NoteRaised(const ir::Stmt& raise);
+  NameId ErrorNamed(ir::ExprId error) const;
+  void NoteRaised(NameId error);
+  void NoteAsserted(ValueId test);
   ValueId RaisedFor(ir::ExprId handler_type, std::span<const RaisedHere> raised);
   void EvalWith(const ir::Stmt& stmt);
   void EvalMatch(const ir::Stmt& stmt);

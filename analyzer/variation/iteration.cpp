@@ -72,9 +72,7 @@ ValueId FunctionEvaluator::ItemsUntilStop() {
   if (Text(function_.name) != "__next__") return {};
   std::vector<ValueId> decided_by;
   for (const RaisedHere& raised : raised_here_) {
-    const ir::Expr* error = &module_[raised.error];
-    if (error->kind == ir::ExprKind::Call) error = &module_[ir::CalleeOf(*error)];
-    const bool is_stop = error->kind == ir::ExprKind::Name && Text(ir::NameOf(*error)) == "StopIteration";
+    const bool is_stop = raised.error && Text(raised.error) == "StopIteration";
     if (is_stop && raised.condition) decided_by.push_back(LengthCountedTo(raised.condition));
   }
   decided_by.insert(decided_by.end(), asked_for_next_.begin(), asked_for_next_.end());

@@ -108,13 +108,14 @@ void FunctionEvaluator::EvalStmt(ir::StmtId id) {
     case ir::StmtKind::Raise:
       Eval(ir::ValueOf(stmt));
       Eval(ir::AssignedOf(stmt));
-      NoteRaised(stmt);
+      if (ir::ValueOf(stmt)) NoteRaised(ErrorNamed(ir::ValueOf(stmt)));
       env_.reachable = false;
       env_.raises = true;
       break;
     case ir::StmtKind::Assert: {
       const ValueId test = Eval(ir::ValueOf(stmt));
       Eval(ir::AssignedOf(stmt));
+      NoteAsserted(test);
       // `assert False, "not supported"` is a raise.
       env_.reachable = test != store_.False();
       env_.raises = !env_.reachable;
@@ -211,24 +212,34 @@ void FunctionEvaluator::MergeInterrupted(const Env& other, const ir::Handler& ha
   MergeArms(condition, std::move(mine), other);
 }
 
-void FunctionEvaluator::NoteRaised(const ir::Stmt& raise) {
-  const ir::ExprId error = ir::ValueOf(raise);
-  if (error) raised_here_.push_back({error, trips_.size() == loops_around_try_ ? path_.Condition() : ValueId()});
+// `Stopped` of `raise Stopped()` and of `except Stopped`; none of another expression.
+NameId FunctionEvaluator::ErrorNamed(ir::ExprId error) const {
+  const ir::Expr* expr = &module_[error];
+  if (expr->kind == ir::ExprKind::Call) expr = &module_[ir::CalleeOf(*expr)];
+  return expr->kind == ir::ExprKind::Name ? ir::NameOf(*expr) : NameId::None();
+}
+
+// The path at hand leads to an error.
+void FunctionEvaluator::NoteRaised(NameId error) {
+  raised_here_.push_back({error, trips_.size() == loops_around_try_ ? path_.Condition() : ValueId()});
+}
+
+// Of what does not tell ranks apart it is taken that it holds.
+void FunctionEvaluator::NoteAsserted(ValueId test) {
+  if (Without(store_.axes(test), knowledge::kSoftAxes).empty()) return;
+  path_.Enter(store_.Not(test));
+  NoteRaised(Intern("AssertionError"));
+  path_.Leave();
 }
 
 // Under which condition a handler gets an error that its own `try` raises where ranks are told apart: `if rank == 0: raise OSError()` for
 // `except OSError`. None where other errors of that kind are raised, as far as the text of the `try` says.
 ValueId FunctionEvaluator::RaisedFor(ir::ExprId handler_type, std::span<const RaisedHere> raised) {
-  const auto name_of = [&](ir::ExprId error) {
-    const ir::Expr* expr = &module_[error];
-    if (expr->kind == ir::ExprKind::Call) expr = &module_[ir::CalleeOf(*expr)];
-    return expr->kind == ir::ExprKind::Name ? ir::NameOf(*expr) : NameId::None();
-  };
-  const NameId caught = handler_type ? name_of(handler_type) : NameId::None();
+  const NameId caught = handler_type ? ErrorNamed(handler_type) : NameId::None();
   const bool catches_all = !handler_type || (caught && (Text(caught) == "Exception" || Text(caught) == "BaseException"));
   std::vector<ValueId> conditions;
   for (const RaisedHere& each : raised) {
-    if (!catches_all && (!caught || name_of(each.error) != caught)) continue;
+    if (!catches_all && (!caught || each.error != caught)) continue;
     if (!each.condition) return {};
     conditions.push_back(each.condition);
   }
