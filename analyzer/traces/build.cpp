@@ -368,7 +368,7 @@ class Builder {
   bool IsDecided(const TryInfo& info, std::span<const TraceId> parts) const {
     const bool issues = (traces_[parts[kTryBody]].flags & (kHasOp | kLeavesMask)) != 0;
     if (info.handlers.size() != 1 || issues) return false;
-    const bool matters = (traces_[parts[kTryHandlers]].flags & (kHasOp | kLeavesMask)) != 0;
+    const bool matters = ((traces_[parts[kTryHandlers]].flags | traces_[parts[kTryElse]].flags) & (kHasOp | kLeavesMask)) != 0;
     const HandlerInfo& handler = info.handlers[0];
     return matters && handler.failed && handler.breadth == Breadth::Uniform && !state_.values.axes(handler.failed).empty();
   }

@@ -148,7 +148,7 @@ class FunctionEvaluator {
   void MergeInterrupted(const Env& other, const ir::Handler& handler);
   ValueId ReturnValue();
   void NoteYield(ir::ExprId site, ValueId value, bool is_one);
-  ValueId RoundsOfOneLoop();
+  ValueId RoundsOfOneLoop(ir::ExprId site, ValueId item);
   void NoteReturn(ValueId value);
   ValueId HeldBy(uint32_t param) const;
   std::vector<ValueId> StoredValues();
@@ -205,6 +205,7 @@ class FunctionEvaluator {
   ValueId EvalBool(const ir::Expr& expr);
   ValueId EvalConditional(const ir::Expr& expr);
   ValueId EvalComprehension(ir::ExprId id, const ir::Expr& expr);
+  ValueId Comprehended(ValueId element, const LoopVariable& of, ValueId condition, std::span<const ValueId> count);
   ValueId DictionaryOfFew(const ir::Expr& expr);
   ValueId ListOfFew(const ir::Expr& expr);
   void AssignComprehensionTarget(ir::ExprId target, ValueId value);

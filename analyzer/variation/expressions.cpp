@@ -366,23 +366,28 @@ ValueId FunctionEvaluator::EvalComprehension(ir::ExprId, const ir::Expr& expr) {
   if (is_set) iterations_.IgnoreOrder(ignored);
   env_.extra.resize(extra_size);
   going_through_.resize(loops_outside);
-  const ValueId condition = store_.And(taken);
-  const bool is_of_one = ir::ClausesOf(module_, expr).size() == 1 && variable && element && store_[variable].kind == ValueKind::Unknown;
-  const bool is_of_items = is_of_one && (store_.Mentions(element, variable) || store_.Mentions(condition, variable));
-  std::vector<ValueId> kids = {element};
-  if (is_of_items && store_.axes(list).empty()) kids.insert(kids.end(), {list, variable, condition});
-  kids.push_back(containers_.Count(count));
-  ValueId value = store_.Derived(tables_.NameSymbol(kComprehended), kids);
-  const bool is_counted = count.size() == 1;
-  const bool is_of_each = ir::ClausesOf(module_, expr).size() == 1 && variable && element && taken.empty() && !store_.Mentions(element, variable);
-  if (is_of_each && kids.size() == 2 && !store_[value].mark) {
+  const bool is_of_one = ir::ClausesOf(module_, expr).size() == 1;
+  ValueId value = Comprehended(element, is_of_one ? LoopVariable{variable, list} : LoopVariable{}, store_.And(taken), count);
+  const bool is_of_each = is_of_one && variable && element && taken.empty() && !store_.Mentions(element, variable);
+  if (is_of_each && store_[value].kid_count == 2 && !store_[value].mark) {
     Value made = store_[value];
     made = made.Of(DerivedKind::Each);
-    if (is_counted) kids.back() = count[0];
+    const ValueId kids[] = {element, count.size() == 1 ? count[0] : store_.Kids(value)[1]};
     value = store_.Make(made, kids);
   }
   if (filtered_by_data) value = store_.WithMark(value, tables_.RaggedMark());
   return value;
+}
+
+// A list of an element for each item of a sequence that a condition lets through. `of`: empty where several sequences are gone through.
+ValueId FunctionEvaluator::Comprehended(ValueId element, const LoopVariable& of, ValueId condition, std::span<const ValueId> count) {
+  const auto [variable, sequence] = of;
+  const bool is_of_one = variable && element && store_[variable].kind == ValueKind::Unknown;
+  const bool is_of_items = is_of_one && (store_.Mentions(element, variable) || store_.Mentions(condition, variable));
+  std::vector<ValueId> kids = {element};
+  if (is_of_items && store_.axes(sequence).empty()) kids.insert(kids.end(), {sequence, variable, condition});
+  kids.push_back(containers_.Count(count));
+  return store_.Derived(tables_.NameSymbol(kComprehended), kids);
 }
 
 // The variables of a comprehension are its own, whatever the function calls by the same names.

@@ -98,29 +98,34 @@ ValueId FunctionEvaluator::EvalArgument(ValueId callee, ir::ExprId argument) {
   return value;
 }
 
-// How often the loop around comes to the place at hand, which is in each of its rounds; none where a round may leave it out, and of loops
-// in one another.
-ValueId FunctionEvaluator::RoundsOfOneLoop() {
-  if (trips_.size() != 1 || loops_.size() != 1 || loops_.back()->kind != ir::StmtKind::For || path_.WithinLoop() != store_.True()) return {};
+// How often the loop around comes to the place at hand: in each of its rounds, or in those that pass the tests on the way, of which there
+// are as many as items in a list that is made with them. None of loops in one another, and of a loop that is left.
+ValueId FunctionEvaluator::RoundsOfOneLoop(ir::ExprId site, ValueId item) {
+  if (trips_.size() != 1 || loops_.size() != 1 || loops_.back()->kind != ir::StmtKind::For || going_through_.empty()) return {};
+  const ValueId passed = path_.WithinLoop();
   bool is_cut = false;
   ir::ForEachStmtIn(module_, ir::BodyOf(*loops_.back()), [&](const ir::Stmt& stmt) {
-    is_cut = is_cut || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Continue || stmt.kind == ir::StmtKind::Return;
+    const bool is_unseen = stmt.kind == ir::StmtKind::Continue && passed == store_.True();
+    is_cut = is_cut || is_unseen || stmt.kind == ir::StmtKind::Break || stmt.kind == ir::StmtKind::Return;
   });
-  return is_cut ? ValueId() : trips_.back();
+  if (is_cut || passed == store_.True()) return is_cut ? ValueId() : trips_.back();
+  const ValueId count[] = {trips_.back(), passed};
+  const ValueId list = Comprehended(item, going_through_.back(), passed, count);
+  return iterations_.Over(site, list).trip_count;
 }
 
 // In a part of a statement a `yield` may be come to more than once or not at all.
 void FunctionEvaluator::NoteYield(ir::ExprId site, ValueId value, bool is_one) {
   const bool is_in_loop = !trips_.empty();
   if (path_.WithinStatement()) return yields_.Note({.site = site, .item = value, .how_often = is_one && !is_in_loop ? HowOften() : ValueId()});
-  const ValueId rounds = is_in_loop ? RoundsOfOneLoop() : store_.Int(1);
+  const ValueId rounds = is_in_loop ? RoundsOfOneLoop(site, value) : store_.Int(1);
   // `yield from items` at the place of one.
   if (!is_one && (is_in_loop || !value)) return yields_.Note({.site = site, .item = value});
   const Iteration inner = is_one ? Iteration{value, rounds} : iterations_.Over(site, value);
   if (!rounds) return yields_.Note({.site = site, .item = inner.element});
   const ValueId count = is_one ? rounds : inner.trip_count;
   const bool differs = !store_.axes(count).empty() || store_.has_param(count);
-  yields_.Note({.site = site, .item = inner.element, .condition = path_.Condition(), .count = count, .how_often = is_in_loop || (!is_one && differs) ? count : HowOften()});
+  yields_.Note({.site = site, .item = inner.element, .condition = is_in_loop ? path_.BeforeLoop() : path_.Condition(), .count = count, .how_often = is_in_loop || (!is_one && differs) ? count : HowOften()});
 }
 
 Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator) {

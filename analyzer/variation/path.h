@@ -43,6 +43,9 @@ class Path {
   // Under which condition a round of the loop at hand comes here.
   ValueId WithinLoop() const { return store_.And(std::span(conditions_).subspan(loop_)); }
 
+  // And under which condition the loop is come to.
+  ValueId BeforeLoop() const { return store_.And(std::span(conditions_).first(loop_)); }
+
   // Whether only a process that is alone comes here: `else:` of `if torch.cuda.device_count() > 1:`. `function`: whose path it is.
   bool IsAlone(Tables& tables, FuncId function);
 

@@ -6,8 +6,8 @@
 // Invariant: a number is given only where ranks may get different ones, and none if all get as many; what a rank's own
 // data says of the number is, as of any number of items, taken to be the same on all (soft axes).
 //
-// Unsound: in a loop that leaves a place out in some rounds, as where each rank yields its share, which places it gets to says little of
-// how many items come out of all rounds; such a place does not count.
+// Unsound: in a loop that is left on the way, or in one inside another, which places a rank gets to says little of how many items come out
+// of all rounds; such a place does not count.
 #pragma once
 
 #include <unordered_map>
