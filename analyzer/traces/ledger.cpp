@@ -284,6 +284,8 @@ class LedgerWalk {
     if (values.by_name_only(condition)) assumed.Add(Assumption::ByNameOnly);
     if (IsOfSomeObject(values, condition)) assumed.Add(Assumption::SeveralStores);
     if (!IsPredicate(values, condition)) assumed.Add(Assumption::ValueNotTraced);
+    // A dimension without a name of its own may lie within any group: FSDP shards over all those of the mesh that it is given.
+    if (values.axes(condition).has(knowledge::Axis::OtherMesh)) assumed.Add(Assumption::GroupUnknown);
     Mentions mentions;
     MentionCollector(values, &mentions).Collect(condition);
     if (IsBeyondWorlds(mentions)) assumed.Add(Assumption::BoundReached);

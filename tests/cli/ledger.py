@@ -45,6 +45,20 @@ class Ledger(CliTest):
         self.assertEqual(self.verdict("def stop():\n    try:\n        next(rows)\n    except StopIteration:\n        return True\n"
                                       "while not stop():\n    dist.barrier()\n"), "aligned as far as read")
 
+    def test_dimensions_without_a_name(self):
+        program = ("import torch\nfrom torch.distributed.device_mesh import init_device_mesh\nfrom torch.distributed.fsdp import fully_shard\n"
+                   "mesh = init_device_mesh('cuda', (2, 2), mesh_dim_names=('rep', 'shard'))\nmodel = torch.nn.Linear(2, 2)\n"
+                   "fully_shard(model, mesh=mesh)\nif %s:\n    model(torch.rand(2, 2))\n    dist.barrier()\n")
+        self.assertEqual(self.verdict(program % "dist.get_world_size() == 4"), "proven aligned")
+        forward = (BEGIN + program % "mesh['shard'].get_local_rank() == 0").replace("    dist.barrier()\n", "")
+        self.write("b.py", forward)
+        self.assertIn("1 aligned as far as read", self.run_allranks("check", "-n", "--isolated", "b.py").out)
+
+    def test_types_of_elements(self):
+        program = "import torch\nx = torch.ones(4)\ny = x.%s() if rank == 0 else x.float()\ndist.all_reduce(y)\n"
+        self.assertEqual(self.verdict(program % "double", "all_reduce"), "aligned as far as read")
+        self.assertEqual(self.verdict(program % "float", "all_reduce"), "proven aligned")
+
     def test_circles_over_groups(self):
         program = ("from torch.distributed.device_mesh import init_device_mesh\n"
                    "mesh = init_device_mesh('cuda', (dist.get_world_size() // 2, 2), mesh_dim_names=('dp', 'tp'))\n"
