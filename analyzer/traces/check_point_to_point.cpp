@@ -22,21 +22,25 @@ bool LeavesInStore(const knowledge::Operation& operation) { return operation.op_
 bool AwaitsStore(const knowledge::Operation& operation) { return operation.op_class == OpClass::Probe && !operation.peer_param; }
 
 // Whether the messages of torch.distributed go by their tags: NCCL looks at none. All places that join a job have to name another backend.
-bool GoByTags(State& state) {
-  bool is_named = false;
+// Those of the file that sends, if there are any: other programs have other jobs.
+bool GoByTags(State& state, ir::ModuleId sender) {
+  const base::NameId param = state.program.names->Find("backend");
+  const auto names_one_with_tags = [&](const OperationSite& place, const Site& site) {
+    const variation::CallFact* call = state.facts.call(site.function, site.expr);
+    const ValueId backend = call != nullptr && param ? ParamOf(state.knowledge[place.entry], state.facts.args(*call), param) : ValueId::None();
+    if (!backend || state.values[backend].kind != variation::ValueKind::Str) return false;
+    const std::string_view text = state.program.text(state.values[backend].name());
+    return text == "gloo" || text == "mpi";
+  };
+  std::optional<bool> here, elsewhere;
   state.asks_for_others = true;
   for (const OperationSite& place : state.sites) {
     if (!place.entry || state.knowledge[place.entry].operation.op_class != OpClass::Init || state.knowledge[place.entry].bypasses_torch) continue;
     const Site& site = state.traces.site(place.site);
-    const variation::CallFact* call = state.facts.call(site.function, site.expr);
-    const base::NameId param = state.program.names->Find("backend");
-    const ValueId backend = call != nullptr && param ? ParamOf(state.knowledge[place.entry], state.facts.args(*call), param) : ValueId::None();
-    if (!backend || state.values[backend].kind != variation::ValueKind::Str) return false;
-    const std::string_view text = state.program.text(state.values[backend].name());
-    if (text != "gloo" && text != "mpi") return false;
-    is_named = true;
+    std::optional<bool>& of_all = state.program.funcs[site.function].module == sender ? here : elsewhere;
+    of_all = of_all.value_or(true) && names_one_with_tags(place, site);
   }
-  return is_named;
+  return here ? *here : elsewhere.value_or(false);
 }
 
 // What one rank does, step by step; none where that is not known. `by_tags`: of the messages of torch.distributed.
@@ -362,7 +366,7 @@ uint32_t FunctionCheck::LargestStep() const {
 // What each rank issues; nothing if that is not known of some. `is_outside`: a partner is named that the job has not.
 std::vector<std::vector<Step>> FunctionCheck::StepsOf(Scene& scene, SequenceStore& sequences, bool* is_outside) {
   std::vector<std::vector<Step>> ranks;
-  const bool by_tags = GoByTags(state_);
+  const bool by_tags = GoByTags(state_, state_.program.funcs[func_].module);
   for (uint32_t rank = 0; rank < scene.world().size(); ++rank) {
     const SeqId list = ProjectFor(scene, sequences, rank, {.with_p2p = true, .with_waits = true});
     StepReader reader(state_, scene, sequences, rank, by_tags);

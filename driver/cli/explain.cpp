@@ -154,7 +154,9 @@ explain::Sources SourcesOf(const ExplainArguments& arguments, const Ways& ways, 
   if (check.paths.empty()) return sources;
   check.root = arguments.root;
   check.knowledge = arguments.knowledge;
+  // The job hangs: what is right too seldom to be shown of any program may well be why.
   check.min_confidence = "possible";
+  check.preview = true;
   check.no_cache = true;
   const base::Result<config::Resolved> resolved = ResolvedOf(check, files);
   if (!resolved) return sources;

@@ -277,9 +277,9 @@ extern const Rule GatherWithoutGradient = {
 ## What it finds
 
 `torch.distributed.all_gather` or `all_gather_into_tensor`, or `gather` of Accelerate, which calls
-them, of what a network computed with gradients, where what was gathered goes into the loss that `backward` is called on: the
-contrastive losses of CLIP, SimCLR and their relatives. The loss is followed through variables,
-lists, helpers and the `forward` of a loss.
+them, of what a network computed with gradients, where what was gathered goes into the loss that
+`backward` is called on: the contrastive losses of CLIP, SimCLR and their relatives. The loss is
+followed through variables, lists, helpers and the `forward` of a loss.
 
 ## Why it hurts
 
