@@ -346,8 +346,10 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
-  script.ignores_local_rank = any(&ModuleOptions::ignores_others) && !any(&ModuleOptions::parses) && !modules.front()->parses_as_script &&
-                              any(&ModuleOptions::names_local_rank);
+  const bool passes_over = any(&ModuleOptions::ignores_others) && !any(&ModuleOptions::parses) && !modules.front()->parses_as_script;
+  const bool looks_at_none = IsClosed(modules) && !Parses(modules) && script.options.empty();
+  const bool does_without = any(&ModuleOptions::names_local_rank) || !any(&ModuleOptions::reads_local_rank_option);
+  script.ignores_local_rank = (passes_over || looks_at_none) && does_without;
   script.starts_its_ranks = modules.front()->spawns && !any(&ModuleOptions::names_rank) && !any(&ModuleOptions::names_local_rank);
   std::set<std::string_view> backends;
   for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());

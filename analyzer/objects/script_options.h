@@ -53,7 +53,7 @@ struct ScriptOptions {
   std::set<std::string> options;
   ArgumentForms forms;               // of those whose values are known to be of a kind
   bool has_local_rank_of_option = false;  // it takes the local rank from its command line, and from nowhere else
-  bool ignores_local_rank = false;   // it refuses no option, and names the variable of the local rank
+  bool ignores_local_rank = false;   // it refuses no option, or has no parser, and names the variable of the local rank or reads no option of it
   bool starts_its_ranks = false;     // and never asks whether a launcher has
   bool communicates_on_gpus = false; // a process group has NCCL as its backend
   bool has_no_nccl = false;          // it has process groups, and none of them has; or it runs on devices of another kind

@@ -37,6 +37,11 @@ TEST_F(ScriptOptionsTest, OpenToWhatItDoesNotShow) {
 
 TEST_F(ScriptOptionsTest, ALocalRankOfTheCommandLine) {
   const std::string option = "parser.add_argument('--local_rank', type=int)\nargs = parser.parse_args()\n";
+  const std::string passes_over = "parser.add_argument('--local_rank', type=int)\nargs, _ = parser.parse_known_args()\n";
+  EXPECT_TRUE(Of(parser_ + passes_over + "print(os.environ['RANK'])\n").ignores_local_rank);
+  EXPECT_FALSE(Of(parser_ + passes_over + "print(args.local_rank)\n").ignores_local_rank);
+  EXPECT_TRUE(Of("print(os.environ['LOCAL_RANK'])\n").ignores_local_rank);
+  EXPECT_FALSE(Of("import sys\nprint(sys.argv[1])\n").ignores_local_rank);
   EXPECT_TRUE(Of(parser_ + option + "print(args.local_rank)\n").has_local_rank_of_option);
   EXPECT_FALSE(Of(parser_ + option + "print(os.environ['LOCAL_RANK'], args.local_rank)\n").has_local_rank_of_option);
 }

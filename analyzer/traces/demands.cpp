@@ -25,6 +25,21 @@ bool SomePassed(const variation::Facts& facts, ValueId value, Holds holds, int d
   return std::ranges::any_of(facts.values_store.Kids(value), [&](ValueId kid) { return SomePassed(facts, kid, holds, depth + 1); });
 }
 
+// How many rounds the one loop of a function has that a call stands in; 0: there is none or are several, or that is not known.
+uint32_t RoundsAround(const binding::Program& program, const variation::Facts& facts, binding::FuncId func, ir::ExprId call) {
+  const ir::Module& module = program.module_of(func);
+  uint32_t loops = 0;
+  ValueId rounds;
+  ir::ForEachStmtIn(module, program.function(func).body, [&](const ir::Stmt& stmt) {
+    const bool is_loop = stmt.kind == ir::StmtKind::For || stmt.kind == ir::StmtKind::While;
+    if (!is_loop || module[call].begin < stmt.begin || stmt.end < module[call].end) return;
+    ++loops;
+    rounds = stmt.kind == ir::StmtKind::For ? facts.trip_count(func, ir::AssignedOf(stmt)) : ValueId::None();
+  });
+  const int64_t known = loops == 1 && rounds ? facts.values_store[rounds].count().value_or(0) : 0;
+  return known > 0 && known <= kMostRanks ? static_cast<uint32_t>(known) : 0;
+}
+
 bool EndsByRaise(const ir::Module& module, ir::BlockId block) {
   const auto stmts = module.statements(block);
   return !stmts.empty() && module[stmts.back()].kind == ir::StmtKind::Raise;
@@ -65,7 +80,11 @@ JobSizes::JobSizes(const binding::Program& program, const knowledge::Knowledge& 
   for (uint32_t i = 0; i < facts.functions.size(); ++i) {
     const binding::FuncId func{i};
     for (const auto& [expr, call] : facts.functions[func].calls) {
-      if (call.kind == variation::CallKind::Known) Note(program.funcs[func].module, knowledge, facts, call);
+      if (call.kind != variation::CallKind::Known) continue;
+      const size_t before = starts_.size();
+      Note(program.funcs[func].module, knowledge, facts, call);
+      // `for rank in range(4): Process(target=worker)`
+      if (starts_.size() > before && starts_.back().count == 0) starts_.back().count = RoundsAround(program, facts, func, expr);
     }
   }
   any_by_local_rank_ = std::ranges::any_of(inits_, &Init::is_by_local_rank);
@@ -81,8 +100,15 @@ void JobSizes::Note(ir::ModuleId module, const knowledge::Knowledge& knowledge, 
     starts_.push_back({module, number ? facts.values_store[number].count().value_or(0) : 0});
   }
   if (!entry.has_operation || entry.operation.op_class != knowledge::OpClass::Init) return;
-  const ValueId rank = ParamOf(entry, facts.args(call), knowledge.names().Find("rank"));
-  inits_.push_back({module, rank && variation::IsCoordinate(facts.values_store[rank], knowledge::Coordinate::LocalRank)});
+  ValueId rank = ParamOf(entry, facts.args(call), knowledge.names().Find("rank"));
+  if (rank && facts.values_store[rank].kind == ValueKind::Param) {
+    const variation::Value& param = facts.values_store[rank];
+    if (const ValueId passed = facts.param(param.function(), param.param_index())) rank = passed;
+  }
+  const auto is = [&](knowledge::Coordinate coordinate) { return rank && variation::IsCoordinate(facts.values_store[rank], coordinate); };
+  // The number of a process that the program started itself is its rank on this node.
+  const bool is_started_here = is(knowledge::Coordinate::Rank) && (facts.values_store[rank].flags & variation::kOneNode) != 0;
+  inits_.push_back({module, is(knowledge::Coordinate::LocalRank) || is_started_here});
 }
 
 uint32_t JobSizes::StartedWith(ir::ModuleId module) const {

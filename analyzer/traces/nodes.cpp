@@ -231,7 +231,8 @@ VaryingNodes CollectVarying(const State& state, TraceId root) {
   const ir::ModuleId module = state.at_work ? state.program.funcs[state.at_work].module : ir::ModuleId::None();
   if (module && nodes.mentions.nodes && nodes.mentions.job.nodes == 0 && state.job_sizes.IsOnOneNode(module)) nodes.mentions.job.nodes = 1;
   if (module && !nodes.mentions.axes.empty()) nodes.mentions.meshes = state.meshes.With(nodes.mentions.axes, module);
-  const uint32_t started = module && nodes.mentions.is_started_here ? state.job_sizes.StartedWith(module) : 0;
+  const bool is_started_here = nodes.mentions.is_started_here || (module && state.job_sizes.IsOnOneNode(module));
+  const uint32_t started = module && is_started_here ? state.job_sizes.StartedWith(module) : 0;
   const uint64_t of_started = started > 1 && started <= kMostRanks ? uint64_t{1} << (started - 1) : 0;
   if ((nodes.mentions.sizes & of_started) != 0) nodes.mentions.sizes = of_started;
   std::ranges::stable_sort(nodes.choices, {}, [&](TraceId id) { return state.traces[id].height; });

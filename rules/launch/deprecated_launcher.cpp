@@ -186,8 +186,9 @@ torchrun --nproc_per_node=8 train.py
 ## When it is silent
 
 * `torchrun` and `python -m torch.distributed.run`, also in another arm of the same `if`.
-* A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`, or
-  `LOCAL_RANK` beside `parse_known_args`) or takes the new name: then the finding is only *possible*.
+* A script that starts with the releases of today, as it gets its rank from the environment (`--use_env`),
+  takes the new name, or refuses no option (`parse_known_args`, or no parser at all) and reads `LOCAL_RANK`
+  or no local rank: then the finding is only *possible*.
   So it is where the project has no file of the script's name, or none in the folder that is meant
   (`$(dirname "$0")/train.py`); where that folder is not known (`$CODE/train.py`); where a page starts the
   same script by `torchrun` as well; where the script imports what is not there; and where only PyTorch before
