@@ -262,7 +262,9 @@ uint32_t SizeWithMiddle(const Mentions& mentions) {
 uint32_t SizeOfNamed(const Mentions& mentions) {
   constexpr uint32_t kLeast = 3;
   const auto size = static_cast<uint32_t>(std::countr_one(mentions.named));
-  return size >= kLeast && mentions.named == RankSet::All(size).bits ? size : 0;
+  // Groups of two are not made of three ranks.
+  const bool is_dealt_out = !mentions.created_groups || mentions.divisor <= 1 || size % mentions.divisor == 0;
+  return size >= kLeast && is_dealt_out && mentions.named == RankSet::All(size).bits ? size : 0;
 }
 
 // The same where ranks are dealt out to groups, `rank % 2`: as many whole groups as give each group a rank that no condition names.

@@ -45,6 +45,13 @@ class Ledger(CliTest):
         self.assertEqual(self.verdict("def stop():\n    try:\n        next(rows)\n    except StopIteration:\n        return True\n"
                                       "while not stop():\n    dist.barrier()\n"), "aligned as far as read")
 
+    def test_groups_that_a_job_of_the_named_ranks_cannot_make(self):
+        program = ("import torch\npair, pairs = dist.new_subgroups(group_size=2)\nfor step in range(3):\n    if rank == %s:\n        break\n"
+                   "    dist.all_reduce(torch.ones(1), group=pair)\n"
+                   "match rank:\n    case 0:\n        print(0)\n    case 1 | 2:\n        print(1)\n    case _:\n        print(2)\ndist.barrier()\n")
+        self.assertEqual(self.verdict(program % "dist.get_world_size() - 1", "all_reduce"), "flagged")
+        self.assertEqual(self.verdict(program % "dist.get_world_size()", "all_reduce"), "proven aligned")
+
     def test_dimensions_without_a_name(self):
         program = ("import torch\nfrom torch.distributed.device_mesh import init_device_mesh\nfrom torch.distributed.fsdp import fully_shard\n"
                    "mesh = init_device_mesh('cuda', (2, 2), mesh_dim_names=('rep', 'shard'))\nmodel = torch.nn.Linear(2, 2)\n"
