@@ -327,7 +327,7 @@ class HistoryWalk {
 
   void Leave(ExitKind kind, Memory& memory) {
     if (kind == ExitKind::Return) returned_.push_back({values_.And(path_), memory});
-    else if (kind == ExitKind::Break) out_of_loop_.push_back({values_.And(path_), memory});
+    else if (kind == ExitKind::Break || kind == ExitKind::Continue) out_of_loop_.push_back({values_.And(path_), memory});
     else if (kind == ExitKind::Raise) raised_.push_back(values_.And(path_));
     memory.reachable = false;
   }
