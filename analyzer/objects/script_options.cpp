@@ -336,7 +336,9 @@ bool ScriptOptions::Takes(std::string_view option) const {
 }
 
 ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
-  ScriptOptions script{.is_known = IsClosed(modules) && Parses(modules), .options = {}};
+  const bool is_closed = IsClosed(modules);
+  const bool parses = Parses(modules);
+  ScriptOptions script{.is_known = is_closed && parses, .options = {}};
   for (const ModuleOptions* module : modules) {
     script.options.insert(module->options.begin(), module->options.end());
     script.variables.insert(module->variables.begin(), module->variables.end());
@@ -347,7 +349,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
   const bool passes_over = any(&ModuleOptions::ignores_others) && !any(&ModuleOptions::parses) && !modules.front()->parses_as_script;
-  const bool looks_at_none = IsClosed(modules) && !Parses(modules) && script.options.empty();
+  const bool looks_at_none = is_closed && !parses && script.options.empty();
   const bool does_without = any(&ModuleOptions::names_local_rank) || !any(&ModuleOptions::reads_local_rank_option);
   script.ignores_local_rank = (passes_over || looks_at_none) && does_without;
   script.starts_its_ranks = modules.front()->spawns && !any(&ModuleOptions::names_rank) && !any(&ModuleOptions::names_local_rank);

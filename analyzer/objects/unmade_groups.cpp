@@ -28,6 +28,26 @@ bool MayFindFunctions(const binding::Program& program, const variation::Facts& f
   });
 }
 
+// A file that no other one imports, and those that a program which begins there uses.
+struct Start {
+  ir::ModuleId file;
+  std::vector<ir::ModuleId> used;
+};
+
+std::vector<Start> StartsOf(const binding::Program& program, const binding::Neighbourhood& neighbourhood) {
+  std::vector<Start> starts;
+  for (uint32_t m = 0; m < program.modules.size(); ++m) {
+    const ir::ModuleId file{m};
+    if (neighbourhood.ImportersOf(file).empty() && !IsTestFile(program, file)) starts.push_back({file, neighbourhood.UsedBy(file)});
+  }
+  return starts;
+}
+
+// `are`: by ModuleId.
+bool Any(const std::vector<ir::ModuleId>& files, const std::vector<bool>& are) {
+  return std::ranges::any_of(files, [&](ir::ModuleId each) { return are[each.index]; });
+}
+
 }  // namespace
 
 std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
@@ -48,26 +68,17 @@ std::vector<bool> FindUnmadeGroups(const binding::Program& program, const variat
     makes_else[module] = makes_else[module] || (signs[f] & kMakesElse) != 0;
     speaks[module] = speaks[module] || (signs[f] & kSpeaksToRanks) != 0;
   }
-  const auto any = [](const std::vector<ir::ModuleId>& files, const std::vector<bool>& are) {
-    return std::ranges::any_of(files, [&](ir::ModuleId each) { return are[each.index]; });
-  };
-  struct Start {
-    ir::ModuleId file;
-    std::vector<ir::ModuleId> used;
-  };
-  std::vector<Start> starts;
-  for (uint32_t m = 0; m < count; ++m) {
-    if (!neighbourhood.ImportersOf(ir::ModuleId{m}).empty() || IsTestFile(program, ir::ModuleId{m})) continue;
-    starts.push_back({ir::ModuleId{m}, neighbourhood.UsedBy(ir::ModuleId{m})});
-    if (!any(starts.back().used, makes)) continue;
-    for (const ir::ModuleId each : starts.back().used) shared[each.index] = true;
+  const std::vector<Start> starts = StartsOf(program, neighbourhood);
+  for (const Start& start : starts) {
+    if (!Any(start.used, makes)) continue;
+    for (const ir::ModuleId each : start.used) shared[each.index] = true;
   }
   std::vector<bool> unmade(count), made(count);
   for (const auto& [file, used] : starts) {
     const ir::StmtId main = MainOf(program, file);
-    const bool is_of_others = any(used, speaks) && any(used, shared) && !any(used, makes_else);
-    const bool is_left_out = main && any(used, has_maker) && !MayFindFunctions(program, facts, index, file, main);
-    const bool is_unmade = main && !any(used, makes) && (is_left_out || (is_of_others && !any(used, has_maker)));
+    const bool is_of_others = Any(used, speaks) && Any(used, shared) && !Any(used, makes_else);
+    const bool is_left_out = main && Any(used, has_maker) && !MayFindFunctions(program, facts, index, file, main);
+    const bool is_unmade = main && !Any(used, makes) && (is_left_out || (is_of_others && !Any(used, has_maker)));
     for (const ir::ModuleId each : used) (is_unmade ? unmade : made)[each.index] = true;
   }
   for (size_t m = 0; m < unmade.size(); ++m) unmade[m] = unmade[m] && !made[m];
@@ -81,12 +92,9 @@ std::vector<bool> FindJoblessFiles(const binding::Program& program, const bindin
   for (uint32_t f = 0; f < signs.size(); ++f) {
     if ((signs[f] & (kMakesGroup | kMakesElse)) != 0) makes[program.funcs[FuncId{f}].module.index] = true;
   }
-  for (uint32_t m = 0; m < count; ++m) {
-    const ir::ModuleId file{m};
-    if (!neighbourhood.ImportersOf(file).empty() || IsTestFile(program, file)) continue;
-    const std::vector<ir::ModuleId> used = neighbourhood.UsedBy(file);
-    const bool is_in_job = std::ranges::any_of(used, [&](ir::ModuleId each) { return makes[each.index]; });
-    const bool is_started = !lines_for[m].empty() || IsStartedByHand(program, neighbourhood, file);
+  for (const auto& [file, used] : StartsOf(program, neighbourhood)) {
+    const bool is_in_job = Any(used, makes);
+    const bool is_started = !lines_for[file.index].empty() || IsStartedByHand(program, neighbourhood, file);
     for (const ir::ModuleId each : used) {
       if (is_in_job) in_job[each.index] = true;
       else if (is_started) jobless[each.index] = true;

@@ -61,9 +61,11 @@ bool InFunction(const Context& context, const Difference& difference, source::Sp
 
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+uint32_t LineOf(const Context& context, source::Span span) { return source::Locate(context.files[span.file], span.begin).line + 1; }
+
 std::string LineText(const Context& context, source::Span from, source::Span to) {
   const source::SourceFile& file = context.files[to.file];
-  const uint32_t line = source::Locate(file, to.begin).line + 1;
+  const uint32_t line = LineOf(context, to);
   if (from.file == to.file) return fmt::format("line {}", line);
   // A label has the whole path.
   const bool is_told_apart = FileName(context.files[from.file].path) != FileName(file.path);
@@ -71,8 +73,7 @@ std::string LineText(const Context& context, source::Span from, source::Span to)
 }
 
 bool SameLine(const Context& context, source::Span a, source::Span b) {
-  return a.file == b.file && source::Locate(context.files[a.file], a.begin).line ==
-                                 source::Locate(context.files[b.file], b.begin).line;
+  return a.file == b.file && LineOf(context, a) == LineOf(context, b);
 }
 
 bool Holds(source::Span outer, source::Span inner) { return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end; }
@@ -85,7 +86,7 @@ bool RanksAreKnown(const Difference& difference) { return !difference.is_own; }
 
 bool IsNextOfOthers(const Context& context, const Difference& difference, const witness::Op& op) {
   if (!difference.has_victim || !difference.victim.span.file) return false;
-  return source::Locate(context.files[difference.victim.span.file], difference.victim.span.begin).line + 1 == op.at.line;
+  return LineOf(context, difference.victim.span) == op.at.line;
 }
 
 // Operations pair by order. Where a later one of the others fits the one that they lack, the ranks that issue it go on, and wait further
@@ -93,7 +94,7 @@ bool IsNextOfOthers(const Context& context, const Difference& difference, const 
 const witness::Op* WhereReachingRanksWait(const Context& context, const Difference& difference) {
   const witness::Witness& witness = difference.witness;
   if (!RanksAreKnown(difference) || !difference.culprit.span.file || witness.effect != witness::Effect::Deadlock) return nullptr;
-  const uint32_t line = source::Locate(context.files[difference.culprit.span.file], difference.culprit.span.begin).line + 1;
+  const uint32_t line = LineOf(context, difference.culprit.span);
   const witness::Op* found = nullptr;
   for (const witness::Stuck& stuck : witness.stuck) {
     if (!difference.reached.has(stuck.rank)) continue;
