@@ -81,10 +81,9 @@ JobSizes::JobSizes(const binding::Program& program, const knowledge::Knowledge& 
     const binding::FuncId func{i};
     for (const auto& [expr, call] : facts.functions[func].calls) {
       if (call.kind != variation::CallKind::Known) continue;
-      const size_t before = starts_.size();
       Note(program.funcs[func].module, knowledge, facts, call);
-      // `for rank in range(4): Process(target=worker)`
-      if (starts_.size() > before && starts_.back().count == 0) starts_.back().count = RoundsAround(program, facts, func, expr);
+      // `for rank in range(4): Process(target=worker)`; `mp.spawn` in a loop starts one job after the other.
+      if (knowledge[call.entry].Has(knowledge::Role::StartProcesses)) starts_.back().count = RoundsAround(program, facts, func, expr);
     }
   }
   any_by_local_rank_ = std::ranges::any_of(inits_, &Init::is_by_local_rank);
