@@ -47,37 +47,53 @@ FuncId Program::FindCallMethod(ClassId class_id) const {
   return name ? FindMethod(class_id, name) : FuncId::None();
 }
 
-Target Program::Lookup(ModuleId module, NameId name) const {
-  // Re-exports are followed step by step; a cycle of imports ends with the bound.
-  constexpr int kLongestChain = 24;
-  std::vector<ModuleId> starred;
-  return Lookup(module, name, kLongestChain, starred);
-}
+namespace {
 
-// `starred`: the modules in which this name was looked up along stars, each once.
-Target Program::Lookup(ModuleId module, NameId name, int steps_left, std::vector<ModuleId>& starred) const {
-  if (steps_left == 0) return {};
-  if (const auto found = top_level[module.index].find(name); found != top_level[module.index].end()) {
-    const Target& target = found->second;
-    if (target.kind != TargetKind::Variable || target.module == module) return target;
-    // By another name, it may be.
-    std::vector<ModuleId> starred_there;
-    return Lookup(target.module, target.name, steps_left - 1, starred_there);
+constexpr int kLongestChain = 24;
+
+// Follows a name from module to module: re-exports step by step, stars in their order. A name of a module that was asked for
+// before on the way adds nothing: imports may go in circles.
+class NameSearch {
+ public:
+  explicit NameSearch(const Program& program) : program_(program) {}
+
+  Target Find(ModuleId module, NameId name, int depth = 0) {
+    const std::pair asked{module, name};
+    if (depth == kLongestChain || std::ranges::find(asked_, asked) != asked_.end()) return {};
+    asked_.push_back(asked);
+    if (const auto found = program_.top_level[module.index].find(name); found != program_.top_level[module.index].end()) {
+      const Target& target = found->second;
+      return target.kind != TargetKind::Variable || target.module == module ? target : Find(target.module, target.name, depth + 1);
+    }
+    const Target starred = FindAlongStars(module, name, depth);
+    return starred.kind != TargetKind::None ? starred : Submodule(module, name);
   }
-  for (const ModuleId star : stars[module.index]) {
-    if (std::ranges::count(starred, star) > 0) continue;
-    starred.push_back(star);
-    const Target target = Lookup(star, name, steps_left - 1, starred);
-    // Of the modules below a package those that it has imported.
-    const bool is_bound = target.kind != TargetKind::Module || top_level[star.index].contains(name);
-    if (target.kind != TargetKind::None && is_bound) return target;
+
+ private:
+  Target FindAlongStars(ModuleId module, NameId name, int depth) {
+    for (const ModuleId star : program_.stars[module.index]) {
+      const Target target = Find(star, name, depth + 1);
+      // Of the modules below a package those that it has imported.
+      const bool is_bound = target.kind != TargetKind::Module || program_.top_level[star.index].contains(name);
+      if (target.kind != TargetKind::None && is_bound) return target;
+    }
+    return {};
   }
-  if (infos[module].is_package) {
-    const std::string submodule = infos[module].dotted + "." + std::string(text(name));
-    if (const ModuleId found = FindModule(submodule)) return {.kind = TargetKind::Module, .module = found};
+
+  Target Submodule(ModuleId package, NameId name) const {
+    const ModuleInfo& info = program_.infos[package];
+    if (!info.is_package) return {};
+    const ModuleId found = program_.FindModule(info.dotted + "." + std::string(program_.text(name)));
+    return found ? Target{.kind = TargetKind::Module, .module = found} : Target{};
   }
-  return {};
-}
+
+  const Program& program_;
+  std::vector<std::pair<ModuleId, NameId>> asked_;  // few: the files that a name passes through
+};
+
+}  // namespace
+
+Target Program::Lookup(ModuleId module, NameId name) const { return NameSearch(*this).Find(module, name); }
 
 Target Program::ImportTarget(ModuleId module, ir::ImportId import) const {
   const Target& target = import_targets[module.index][import.index];

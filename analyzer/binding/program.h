@@ -89,7 +89,6 @@ struct Program {
   FuncId FindCallMethod(ClassId class_id) const;
   // What `name` means at the top level of a module, imports and stars followed to their end.
   Target Lookup(ModuleId module, NameId name) const;
-  Target Lookup(ModuleId module, NameId name, int steps_left, std::vector<ModuleId>& starred) const;
   // What the n-th import of a module binds (for `import a.b` the binding of `a`).
   Target ImportTarget(ModuleId module, ir::ImportId import) const;
   // A module that was read, by its full dotted name.

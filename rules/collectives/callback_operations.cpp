@@ -35,6 +35,7 @@ CallbackOperations::CallbackOperations(const Context& context) : context_(contex
   for (const objects::KnownCall& call : context.index.known_calls()) {
     const binding::Func& func = context.program.funcs[call.function];
     if (func.function == ir::kTopLevel || !call.entry->has_operation || !context.index.CallersOf(call.function).empty()) continue;
+    if (!func.owner && context.index.GivenTo(call.function).empty()) continue;
     const std::pair key(func.module.index, call.entry->name);
     std::vector<FuncId>& uncalled = func.owner ? methods_[key].each : functions_[key];
     if (uncalled.empty() || uncalled.back() != call.function) uncalled.push_back(call.function);

@@ -32,7 +32,7 @@ class CallbackOperations {
   };
 
   std::map<std::pair<uint32_t, base::NameId>, Methods> methods_;  // by file and operation
-  std::map<std::pair<uint32_t, base::NameId>, std::vector<binding::FuncId>> functions_;  // the same of functions that nothing calls
+  std::map<std::pair<uint32_t, base::NameId>, std::vector<binding::FuncId>> functions_;  // the same of functions that nothing calls and that are handed over
   std::optional<std::unordered_set<uint32_t>> handed_over_;  // classes; found when the first is asked for
 };
 
