@@ -520,9 +520,6 @@ extern const Rule SameAugmentation = {
     .code = kAR312,
     .name = "same-augmentation",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = "where ranks are seen to be started and nothing is assumed, 7 of 11 fin"
-               "dings on 185 repositories that it met for the first time were right, and fewer of the others",
     .languages = "Python",
     .summary = "samples changed by the same random numbers on every rank",
     .explanation = R"md(
