@@ -238,7 +238,7 @@ ValueId FunctionEvaluator::CallOneOf(ir::ExprId site, ValueId callee, std::span<
   }
   const bool resolves = value.kind == ValueKind::Function || value.kind == ValueKind::BoundExternal ||
                         value.kind == ValueKind::External || value.kind == ValueKind::Class ||
-                        value.kind == ValueKind::Object;
+                        value.kind == ValueKind::Object || (value.kind == ValueKind::Partial && !value.is_generator());
   if (resolves) return Call(site, callee, args);
   return UnknownCall(callee, args);
 }
