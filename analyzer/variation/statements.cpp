@@ -482,7 +482,15 @@ void FunctionEvaluator::EvalClassDef(ir::ClassId class_id) {
   }
   env_.extra.resize(extra_size);
   places_.pop_back();
-  if (!ir_class.owner) AssignName(ir_class.name, definitions_.Class(id));
+  const ValueId value = definitions_.Class(id);
+  // What a decorator gives back is another class at most: what it does with this one is what counts.
+  for (auto it = ir_class.decorators.rbegin(); it != ir_class.decorators.rend(); ++it) {
+    const ValueId decorator = LookThrough(tables_, tables_.facts.value(func_.module, *it));
+    if (!decorator || store_[decorator].kind != ValueKind::Function) continue;
+    const CallArgument argument{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = value};
+    Call(*it, decorator, {&argument, 1});
+  }
+  if (!ir_class.owner) AssignName(ir_class.name, value);
 }
 
 // `trainer: Trainer = hydra.utils.instantiate(cfg.trainer)`: of what cannot be traced the annotation says the class.
