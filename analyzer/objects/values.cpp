@@ -157,7 +157,18 @@ bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
   };
   if ((is_formula(left) && variation::IsConstant(right)) || (is_formula(right) && variation::IsConstant(left))) return true;
   if (is_open(left) || is_open(right)) return true;
-  if (!left.IsOfSameSort(right) || left.kid_count != right.kid_count) return false;
+  if (!left.IsOfSameSort(right)) return false;
+  // A field that only one of two objects of a class is known by does not tell them apart.
+  const bool is_by_fields = left.kind == ValueKind::Instance && !left.is_same_object() && left.kid_count + right.kid_count > 0;
+  if (is_by_fields) {
+    for (const variation::Item field : facts_.values_store.ItemsOf(a)) {
+      for (const variation::Item other : facts_.values_store.ItemsOf(b)) {
+        if (other.key == field.key && !MayBeSame(field.value, other.value, depth + 1)) return false;
+      }
+    }
+    return true;
+  }
+  if (left.kid_count != right.kid_count) return false;
   const bool is_made_apart = left.kind == ValueKind::Object && left.site() != 0 && right.site() != 0 && left.site() != right.site();
   if (is_made_apart) return false;
   const auto left_kids = facts_.values_store.Kids(a);
