@@ -242,7 +242,8 @@ struct PlaceFacts {
 
 // What stands where no run gets to is no defect of the job, and what only another caller leads to is a possible one, as is what stands
 // behind a statement that fails as it is written, and what a trainer would do with a part of its module.
-void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::vector<Finding>& findings) {
+// `tell_of_ends`: they are about such statements themselves.
+void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, bool tell_of_ends, std::vector<Finding>& findings) {
   const FindingPlaces places(program);
   std::erase_if(findings, [&](const Finding& finding) {
     return places.AnyIs(finding, [&](ir::ModuleId module, uint32_t position) { return facts.never.IsAt(module, position); });
@@ -252,7 +253,7 @@ void JudgePlaces(const PlaceFacts& facts, const binding::Program& program, std::
       if (places.AnyIs(finding, question)) findings::Assume(finding, findings::Assumptions::Of(assumption));
     };
     assume_where(findings::Assumption::ArgumentPassed, [&](ir::ModuleId module, uint32_t position) { return facts.unpassed.AreNeededAt(module, position); });
-    if (!rules::TellsOfEnds(finding.code)) {
+    if (!tell_of_ends && !rules::TellsOfEnds(finding.code)) {
       const auto is_of_one = [&](binding::FuncId function) { return facts.launch.Of(function) == objects::RunBy::OneProcess; };
       assume_where(findings::Assumption::RunsToHere,
                    [&](ir::ModuleId module, uint32_t position) { return facts.failures.AreBefore(module, position, is_of_one); });
@@ -295,6 +296,15 @@ std::set<std::string> FailingScripts(const Analysed& a, const objects::SureFailu
   return failing;
 }
 
+// What ends runs, by the rules that are wanted.
+std::vector<Finding> EndsOf(const std::vector<const rules::Rule*>& wanted, const rules::Context& context, const objects::SureFailures& failures) {
+  const auto is_wanted = [&](std::string_view code) { return std::ranges::find(wanted, code, &rules::Rule::code) != wanted.end(); };
+  std::vector<Finding> ends;
+  if (is_wanted(rules::kFailsOnEveryRank) || is_wanted(rules::kFailureOnOneRank)) rules::CheckSureEnds(context, failures, ends);
+  std::erase_if(ends, [&](const Finding& end) { return !is_wanted(end.code); });
+  return ends;
+}
+
 // `failing_scripts`: what is found out about scripts on the way.
 std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& wanted, const Analysed& a, const ReadSettings& read, const objects::OtherFiles& others,
                                      unsigned most_jobs, const base::Watch& watch, std::set<std::string>& failing_scripts) {
@@ -311,13 +321,15 @@ std::vector<Finding> FindingsOfRules(const std::vector<const rules::Rule*>& want
                          *made.shares, a.launches};
   context.differences = rules::ReportedDifferencesOf(context);
   std::vector<Finding> findings = FindingsOf(wanted, context, jobs, watch, index);
-  if (std::ranges::find(wanted, rules::kFailsOnEveryRank, &rules::Rule::code) != wanted.end()) rules::CheckSureEnds(context, failures, findings);
+  std::vector<Finding> ends = EndsOf(wanted, context, failures);
   const PlaceFacts facts{.never = {a.program, a.facts, index, guards, values, *made.options, others},
                          .unpassed = {a.program, a.facts, index, guards},
                          .failures = failures,
                          .launch = *made.launch,
                          .parts = {a.program, *a.knowledge, index, others}};
-  JudgePlaces(facts, a.program, findings);
+  JudgePlaces(facts, a.program, false, findings);
+  JudgePlaces(facts, a.program, true, ends);
+  std::ranges::move(ends, std::back_inserter(findings));
   failing_scripts = FailingScripts(a, failures);
   const witness::Communicators communicators = objects::CommunicatorsOf(a.program, index, values);
   for (Finding& finding : findings) {

@@ -6,6 +6,7 @@
 #include "analyzer/objects/meetings.h"
 #include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
+#include "rules/launch/sure_ends.h"
 #include "rules/program_calls.h"
 
 namespace allranks::rules {
@@ -16,7 +17,6 @@ using objects::KnownCall;
 using objects::Meeting;
 using objects::Site;
 
-constexpr std::string_view kAR116 = "AR116";
 constexpr std::string_view kSpawn = "torch.multiprocessing.spawn";
 
 class Failures {
@@ -172,7 +172,7 @@ class Failures {
     if (!meeting || IsCaught(site) || IsEndedByParent(*meeting)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second) return;
-    Finding finding = FindingAt(context_, kAR116, Severity::Warning, confidence, site,
+    Finding finding = FindingAt(context_, kFailureOnOneRank, Severity::Warning, confidence, site,
                                 {"{}: the others wait until the launcher or a timeout ends them", {std::move(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"nothing tells the other ranks", {}});
     if (meeting->parted.expr != site.expr) AddLabel(finding, SpanOf(context_, meeting->parted), LabelRole::Call, {"called here", {}});
@@ -246,7 +246,7 @@ void CheckFailureOnOneRank(const Context& context, FindingSink& sink) { Failures
 }  // namespace
 
 extern const Rule FailureOnOneRank = {
-    .code = kAR116,
+    .code = kFailureOnOneRank,
     .name = "failure-on-one-rank",
     .severity = Severity::Warning,
     .preview_in_part = "findings in programs that nothing here is seen to start on ranks: of the last 22 on public code that were read 18 were right, "
@@ -261,6 +261,10 @@ ranks:
 
 * `raise`, or an exit with an error status, under a test whether numbers are finite, where these are
   the rank's own: a loss that nobody reduced; and an `assert` that they are.
+
+* a statement that raises whenever it runs, where only some ranks come to it: rank 0 saves to a path that
+  nothing defines, reads an option that no parser has, or calls a function with arguments that it does
+  not take (AR915 has the list, and tells of those that every rank comes to).
 
 The following is *possible*, and hidden by default: it is rare, or comes up in the first run:
 
@@ -298,6 +302,11 @@ if not math.isfinite(loss.item()):
 loss.backward()
 ```
 
+```python
+if rank == 0 and epoch % 10 == 0:
+    torch.save(state, os.path.join(folder, "last.pt"))   # nothing defines `folder`
+```
+
 ## Right
 
 ```python
@@ -322,7 +331,7 @@ if not finite.item():
 * The program starts its ranks by `torch.multiprocessing.spawn`, which ends the others at once.
 * The error says that the program itself is wrong (`NotImplementedError`, `TypeError`): it comes
   up on the first run and on all ranks.
-* All that decides is the rank, so that it always ends.
+* All that decides is the rank, so that a `raise` or an exit always ends it.
 
 ## Fix
 

@@ -10,6 +10,7 @@
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/ir/bindings.h"
 #include "analyzer/objects/job_runs.h"
+#include "analyzer/objects/meetings.h"
 #include "analyzer/objects/test_files.h"
 #include "rules/finding_parts.h"
 
@@ -31,7 +32,8 @@ class SureEnds {
  public:
   SureEnds(const Context& context, const objects::SureFailures& failures, FindingSink& sink)
       : context_(context), failures_(failures), sink_(sink), runs_(context.program, context.knowledge, context.facts, context.index, context.launch, context.loading),
-        neighbourhood_(context.program), world_(objects::SmallJob(context.facts.job)) {}
+        neighbourhood_(context.program), world_(objects::SmallJob(context.facts.job)),
+        meetings_(context.program, context.knowledge, context.facts, context.index, context.guards, context.ranks, context.launch, world_) {}
 
   void Run() {
     for (uint32_t m = 0; m < context_.program.modules.size(); ++m) {
@@ -53,15 +55,33 @@ class SureEnds {
     // AR505 tells of the model inside a wrapper.
     if (!failure.IsCause() || failure.kind == FailureKind::MemberOfWrapped || IsTried(function, stmt)) return;
     const Site site = SiteOf(function, stmt, failure);
-    if (!IsOfJob(site) || context_.ranks.At(site, world_) != traces::RankSet::All(world_.size())) return;
-    if (AsksForAttributeBefore(context_, site) || !failures_.IsFirst(function, stmt)) return;
-    if (told_.insert({context_.program.funcs[function].module.index, failure.kind, NameOf(function, stmt, failure)}).second) Report(site, stmt, failure);
+    if (!IsOfJob(site)) return;
+    const bool is_of_all = context_.ranks.At(site, world_) == traces::RankSet::All(world_.size());
+    const std::optional<objects::Meeting> meeting = is_of_all ? std::nullopt : meetings_.After(site);
+    if ((!is_of_all && !meeting) || AsksForAttributeBefore(context_, site) || !failures_.IsFirst(function, stmt)) return;
+    if (!told_.insert({context_.program.funcs[function].module.index, failure.kind, NameOf(function, stmt, failure)}).second) return;
+    if (is_of_all) {
+      sink_.push_back(FindingOf(site, stmt, failure, kFailsOnEveryRank, "every rank"));
+    } else {
+      ReportOnSome(site, stmt, failure, *meeting);
+    }
   }
 
-  void Report(const Site& site, ir::StmtId stmt, const Failure& failure) {
+  // The others come to where they wait for these.
+  void ReportOnSome(const Site& site, ir::StmtId stmt, const Failure& failure, const objects::Meeting& meeting) {
+    const bool is_first = meeting.on_way == traces::RankSet::Of(0);
+    Finding finding = FindingOf(site, stmt, failure, kFailureOnOneRank, is_first ? "rank 0" : "not every rank, but some ranks");
+    const ir::ModuleId waiting = context_.program.funcs[meeting.function].module;
+    AddLabel(finding, HeadOf(context_, waiting, meeting.stmt), LabelRole::Victim, {"the other ranks wait here", {}});
+    finding.is_in_preview = BelongsInPreview(context_, site.function, finding);
+    sink_.push_back(std::move(finding));
+  }
+
+  // `who`: the ranks that fail.
+  Finding FindingOf(const Site& site, ir::StmtId stmt, const Failure& failure, std::string_view code, std::string_view who) const {
     const EndReason reason = ReasonOf(site.function, stmt, failure);
     const bool is_sure = runs_.IsSharedWork({&site, 1}) && runs_.IsStartedOnRanks(site);
-    Finding finding = FindingAt(context_, kFailsOnEveryRank, Severity::Error, is_sure ? Confidence::Likely : Confidence::Possible, site, reason.text);
+    Finding finding = FindingAt(context_, code, Severity::Error, is_sure ? Confidence::Likely : Confidence::Possible, site, {"{} fails here: {}", {std::string(who), findings::Render(reason.text)}});
     const ir::ModuleId module_id = context_.program.funcs[site.function].module;
     if (failure.import) finding.span = ImportSpan(module_id, failure.import);
     else if (!failure.expr) finding.span = HeadOf(context_, module_id, stmt);
@@ -69,7 +89,7 @@ class SureEnds {
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises `{}`", {std::string(reason.raises)}});
     if (failure.called) AddLabel(finding, HeadOfFunction(failure.called), LabelRole::Note, {"defined here", {}});
     AddCalls(site, finding);
-    sink_.push_back(std::move(finding));
+    return finding;
   }
 
   // From the function around to where the program starts, by the first caller of each.
@@ -89,35 +109,35 @@ class SureEnds {
     const ir::ModuleId module_id = context_.program.funcs[function].module;
     switch (failure.kind) {
       case FailureKind::UnboundName:
-        return {{"every rank fails here: nothing defines or imports `{}`", {name}}, "NameError"};
+        return {{"nothing defines or imports `{}`", {name}}, "NameError"};
       case FailureKind::LateName:
-        return {{"every rank fails here: `{}` is read before it has a value", {name}}, context_.program.funcs[function].function == ir::kTopLevel ? "NameError" : "UnboundLocalError"};
+        return {{"`{}` is read before it has a value", {name}}, context_.program.funcs[function].function == ir::kTopLevel ? "NameError" : "UnboundLocalError"};
       case FailureKind::MissingImport:
         return ReasonOfImport(module_id, failure.import);
       case FailureKind::NumberInEnvironment:
-        return {{"every rank fails here: a variable of the environment is given something else than a text", {}}, "TypeError"};
+        return {{"a variable of the environment is given something else than a text", {}}, "TypeError"};
       case FailureKind::UnpackedPairs:
-        return {{"every rank fails here: `enumerate` hands out pairs, and another number of parts is taken of each", {}}, "ValueError"};
+        return {{"`enumerate` hands out pairs, and another number of parts is taken of each", {}}, "ValueError"};
       case FailureKind::UnpackedResult:
-        return {{"every rank fails here: `{}` returns another number of values than is taken here", {context_.program.FunctionName(failure.called)}}, "ValueError"};
+        return {{"`{}` returns another number of values than is taken here", {context_.program.FunctionName(failure.called)}}, "ValueError"};
       case FailureKind::WrongArguments:
         return ReasonOfArguments(context_.program.FunctionName(failure.called), failure.misfit);
       case FailureKind::RefusedArgument:
         return ReasonOfArguments(Quoted(context_, {function, ir::CalleeOf(context_.program.modules[module_id][failure.expr])}), failure.misfit);
       case FailureKind::OptionAgain:
-        return {{"every rank fails here: the parser has this option already", {}}, "ArgumentError"};
+        return {{"the parser has this option already", {}}, "ArgumentError"};
       case FailureKind::MissingOption:
-        return {{"every rank fails here: no parser has an option for `{}`", {Quoted(context_, {function, failure.expr})}}, "AttributeError"};
+        return {{"no parser has an option for `{}`", {Quoted(context_, {function, failure.expr})}}, "AttributeError"};
       case FailureKind::MemberOfDictionary:
-        return {{"every rank fails here: `{}` is asked of a dictionary, which has no such attribute", {name}}, "AttributeError"};
+        return {{"`{}` is asked of a dictionary, which has no such attribute", {name}}, "AttributeError"};
       case FailureKind::MissingField:
-        return {{"every rank fails here: nothing gives `{}` of this class", {Quoted(context_, {function, failure.expr})}}, "AttributeError"};
+        return {{"nothing gives `{}` of this class", {Quoted(context_, {function, failure.expr})}}, "AttributeError"};
       case FailureKind::SecondGroup:
-        return {{"every rank fails here: the process group has been made before", {}}, "ValueError"};
+        return {{"the process group has been made before", {}}, "ValueError"};
       case FailureKind::NoScheme:
-        return {{"every rank fails here: `init_method` does not say what it is the address of, as `tcp://` does", {}}, "RuntimeError"};
+        return {{"`init_method` does not say what it is the address of, as `tcp://` does", {}}, "RuntimeError"};
       case FailureKind::SamplerAndShuffle:
-        return {{"every rank fails here: a loader takes either a sampler or `shuffle=True`, but not both", {}}, "ValueError"};
+        return {{"a loader takes either a sampler or `shuffle=True`, but not both", {}}, "ValueError"};
       default:
         return {};
     }
@@ -127,13 +147,13 @@ class SureEnds {
     const std::string name = misfit.name ? std::string(context_.program.text(misfit.name)) : std::string();
     switch (misfit.kind) {
       case Misfit::Kind::Lacks:
-        return {{"every rank fails here: `{}` needs an argument `{}`, which is not given", {called, name}}, "TypeError"};
+        return {{"`{}` needs an argument `{}`, which is not given", {called, name}}, "TypeError"};
       case Misfit::Kind::Unknown:
-        return {{"every rank fails here: `{}` takes no argument `{}`", {called, name}}, "TypeError"};
+        return {{"`{}` takes no argument `{}`", {called, name}}, "TypeError"};
       case Misfit::Kind::Twice:
-        return {{"every rank fails here: `{}` is given its argument `{}` twice", {called, name}}, "TypeError"};
+        return {{"`{}` is given its argument `{}` twice", {called, name}}, "TypeError"};
       default:
-        return {{"every rank fails here: `{}` is given more arguments than it takes", {called}}, "TypeError"};
+        return {{"`{}` is given more arguments than it takes", {called}}, "TypeError"};
     }
   }
 
@@ -142,8 +162,8 @@ class SureEnds {
     const binding::Target& target = context_.program.import_targets[module_id.index][import_id.index];
     const std::string from = std::string(import.level, '.') + std::string(context_.program.text(import.module));
     const bool is_found = target.kind == binding::TargetKind::Variable && target.module != module_id && import.name;
-    if (is_found) return {{"every rank fails here: `{}` has no `{}`", {context_.program.infos[target.module].path, std::string(context_.program.text(import.name))}}, "ImportError"};
-    return {{"every rank fails here: the project has no `{}`", {from}}, "ModuleNotFoundError"};
+    if (is_found) return {{"`{}` has no `{}`", {context_.program.infos[target.module].path, std::string(context_.program.text(import.name))}}, "ImportError"};
+    return {{"the project has no `{}`", {from}}, "ModuleNotFoundError"};
   }
 
   // What the failure is about: the same name in several places of a file is one cause.
@@ -222,6 +242,7 @@ class SureEnds {
   objects::JobRuns runs_;
   binding::Neighbourhood neighbourhood_;
   traces::World world_;
+  objects::Meetings meetings_;
   std::map<uint32_t, bool> of_job_;  // by ModuleId: some program that imports it is a job
   std::set<std::tuple<uint32_t, FailureKind, std::string>> told_;  // by ModuleId: causes
 };
