@@ -16,6 +16,7 @@
 #include "analyzer/traces/history.h"
 #include "analyzer/traces/recursion.h"
 #include "analyzer/traces/standing.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::traces {
 namespace {
@@ -352,7 +353,7 @@ bool FunctionCheck::AsksOtherGroup(Scene& scene, const Evidence& evidence) const
   const TraceKind kind = traces_[evidence.node].kind;
   if (kind != TraceKind::Choice && kind != TraceKind::Loop) return false;
   const ValueId group = traces_.operation(evidence.culprit).group;
-  if (!group || group == state_.values.NoneValue() || state_.values[group].is_group(variation::GroupKind::World)) return false;
+  if (variation::IsOfAllRanks(state_.values, group)) return false;
   // Of a group whose ranks are known, and a list of ranks that is, all is known.
   const bool is_guess = IsGuess(scene, evidence.culprit);
   const auto is_known = [&](ValueId list) { return !is_guess && scene.evaluator().ListOf(list, 0); };

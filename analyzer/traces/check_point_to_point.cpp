@@ -7,6 +7,7 @@
 #include "analyzer/traces/peer_loops.h"
 #include "analyzer/traces/point_to_point.h"
 #include "analyzer/traces/shapes.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::traces {
 namespace {
@@ -385,7 +386,7 @@ void FunctionCheck::CheckCircles() {
   std::set<ValueId> groups;
   for (const TraceId op : nodes_.ops) {
     const ValueId group = traces_.operation(op).group;
-    if (group && state_.values[group].kind != variation::ValueKind::None && !state_.values[group].is_group(variation::GroupKind::World)) groups.insert(group);
+    if (!variation::IsOfAllRanks(state_.values, group)) groups.insert(group);
   }
   if (groups.size() < 2) return;
   for (const World& world : WorldsFor(nodes_.mentions)) {

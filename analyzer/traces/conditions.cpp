@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/traces/evaluate.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::traces {
 namespace {
@@ -21,7 +22,7 @@ using variation::ValueKind;
 bool IsOneGroup(const variation::ValueStore& values, ValueId group) {
   // A communicator that somebody made by hand may have been made by those alone that use it.
   if (group && values[group].kind == ValueKind::Object) return false;
-  if (!group || values[group].kind != ValueKind::Select) return true;
+  if (!group || values[group].kind != ValueKind::Select || variation::IsOfAllRanks(values, group)) return true;
   std::vector<ValueId> arms = {group};
   while (!arms.empty()) {
     const ValueId arm = arms.back();

@@ -14,6 +14,7 @@
 #include "analyzer/traces/conditions.h"
 #include "analyzer/variation/comparison.h"
 #include "analyzer/variation/tables.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::traces {
 namespace {
@@ -647,8 +648,10 @@ GroupIndex Evaluator::Group(ValueId id, uint32_t rank) {
   if (value.kind == ValueKind::Group) {
     const auto kind = value.group_kind();
     if (kind == GroupKind::Unknown) return GuessedGroup(id);
-    return AddGroup(kind == GroupKind::World ? ValueId::None() : id);
+    return AddGroup(kind == GroupKind::World && value.symbol() == 0 ? ValueId::None() : id);
   }
+  // Whichever of them a setting chooses: all ranks are in it.
+  if (IsOfAllRanks(values_, id)) return AddGroup(id);
   if (value.kind == ValueKind::Select || value.kind == ValueKind::Derived) {
     if (const std::optional<GroupIndex> family = FamilyGroup(id, rank)) return *family;
   }
@@ -687,7 +690,10 @@ GroupIndex Evaluator::AddGroup(ValueId value) {
   info.members.assign(world_.size(), RankSet::All(world_.size()));
   if (value && values_[value].is_group(GroupKind::Split)) {
     SplitMembers(value, &info);
-  } else if (value) {
+  } else if (IsOfAllRanks(values_, value)) {
+    if (value) info.kind = GroupKind::Created;
+    info.has_known_ranks = static_cast<bool>(value);
+  } else {
     const Value& group = values_[value];
     info.kind = group.group_kind();
     if (info.kind == GroupKind::AxisGroup) info.axis = group.axis();

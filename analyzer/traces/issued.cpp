@@ -2,6 +2,7 @@
 
 #include "analyzer/knowledge/words.h"
 #include "analyzer/traces/project.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::traces {
 
@@ -53,12 +54,7 @@ bool IssuedSearch::IsPlain(TraceId op) const {
   const knowledge::Operation& operation = state_.traces.entry(op).operation;
   const bool communicates = operation.op_class == OpClass::Collective || operation.op_class == OpClass::Implicit;
   if (!communicates || !operation.strategies.empty() || operation.only_if_param) return false;
-  const ValueId group = state_.traces.operation(op).group;
-  if (!group) return true;
-  const variation::Value& value = state_.values[group];
-  return value.kind == variation::ValueKind::None ||
-         (value.kind == variation::ValueKind::Group &&
-          value.group_kind() == variation::GroupKind::World);
+  return variation::IsOfAllRanks(state_.values, state_.traces.operation(op).group);
 }
 
 }  // namespace allranks::traces

@@ -132,7 +132,9 @@ ValueId PlainGroupMade(Tables& tables, const LibraryCall& call, const knowledge:
     case knowledge::YieldKind::NewGroup: {
       const ValueId ranks = call.Passed(yield.argument);
       const bool is_everyone = !ranks || store[ranks].kind == ValueKind::None;
-      return is_everyone ? store.World() : store.Make(Value::Group(GroupKind::Created, call.site), RanksInLoops(call, store, ranks));
+      if (!is_everyone) return store.Make(Value::Group(GroupKind::Created, call.site), RanksInLoops(call, store, ranks));
+      // `new_group()` makes another group of all ranks; what takes no list, as `group.WORLD`, is the default group itself.
+      return yield.argument ? store.Make(Value::Group(GroupKind::World, call.site), {}) : store.World();
     }
     case knowledge::YieldKind::SplitGroup:
       return SplitGroup(tables, call, yield);

@@ -4,6 +4,7 @@
 
 #include "analyzer/variation/comparison.h"
 #include "analyzer/variation/value.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::variation {
 namespace {
@@ -290,7 +291,7 @@ ValueId ValueStore::OfGroup(knowledge::Coordinate coordinate, ValueId group) {
   if (value.is_group(GroupKind::AxisGroup)) {
     return Coordinate(is_rank ? knowledge::Coordinate::AxisRank : knowledge::Coordinate::AxisSize, value.axis());
   }
-  if (value.kind == ValueKind::None || value.is_group(GroupKind::World)) {
+  if (IsOfAllRanks(*this, group)) {
     return Coordinate(is_rank ? knowledge::Coordinate::Rank : knowledge::Coordinate::WorldSize);
   }
   const Axes axes = is_rank ? Axes::Of(Axis::Global) : Axes{};
