@@ -383,6 +383,7 @@ class Builder {
     if (const CallFact* call = state_.facts.call(func_, context); call != nullptr && call->kind == CallKind::Known) {
       const knowledge::Entry& entry = state_.knowledge[call->entry];
       if (entry.has_operation && entry.operation.as_context) return traces_.Seq(made, InTurns(context, *call, body));
+      if (entry.Has(knowledge::Role::DefersGradients)) body = WithoutGradients(traces_, state_.knowledge, body);
       if (entry.guard) {
         const ValueId guard = ValueOfFormula(state_, entry.guard);
         return traces_.Seq(made, traces_.Choice(At(context), guard, body, traces_.Empty()));
