@@ -101,9 +101,11 @@ class HistoryWalk {
     }
   }
 
-  // Where the job is left nothing communicates until it is joined again: a library does without, or raises on each rank.
+  // Where the job is left nothing communicates until it is joined again: a library does without, or raises on each rank. Before it is joined
+  // a helper does without as well (`if get_world_size() == 1: return`, of a number that is 1 as long as there is no job).
   TraceId Operation(TraceId id, Memory& memory) const {
     const knowledge::OpClass op_class = traces_.entry(id).operation.op_class;
+    if (memory.awaits_job && op_class == knowledge::OpClass::Collective && !traces_.operation(id).group) return traces_.Empty();
     if (op_class == knowledge::OpClass::Init) {
       memory.left = ValueId::None();
       memory.awaits_job = false;
