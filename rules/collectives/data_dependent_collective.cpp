@@ -7,6 +7,7 @@
 #include "analyzer/objects/lightning_trainers.h"
 #include "analyzer/traces/conditions.h"
 #include "rules/collectives/difference_finding.h"
+#include "rules/collectives/gradients_left_out.h"
 #include "rules/finding_parts.h"
 
 namespace allranks::rules {
@@ -267,6 +268,7 @@ Finding FindingOfSource(const Context& context, const OneSource& differences) {
 
 void CheckDataDependentCollective(const Context& context, FindingSink& sink) {
   Decisions(context, sink).Run();
+  CheckGradientsLeftOut(context, kAR104, sink);
   for (const OneSource& differences : BySource(context)) sink.push_back(FindingOfSource(context, differences));
   for (const FileLook& look : context.differences.of_files) sink.push_back(FindingOfLook(context, look));
 }
@@ -289,7 +291,9 @@ a collective is reached: a loss that is NaN, a batch without valid samples, an e
 that nobody reduced, a file that exists, the time that is up, a flag that a signal sets, the order of a
 set of texts, an error such as out of memory. The backward of a DDP or FSDP model counts as the
 collective it is, and so does an attribute by which every rank of a framework's loop decides, such as
-`control.should_training_stop` of a `TrainerCallback` or `trainer.should_stop` of Lightning.
+`control.should_training_stop` of a `TrainerCallback` or `trainer.should_stop` of Lightning. So does
+`p.grad is None` before a reduction of gradients by hand, where a model of the program leaves parts of
+itself out for some batches.
 
 ## Why it hurts
 

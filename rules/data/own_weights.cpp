@@ -6,6 +6,7 @@
 
 #include "rules/finding_parts.h"
 #include "rules/program_calls.h"
+#include "rules/reductions.h"
 #include "rules/seed_places.h"
 
 namespace allranks::rules {
@@ -38,7 +39,7 @@ class OwnWeights {
   std::optional<Site> StepBehind(const Site& seed) const {
     for (const KnownCall& call : context_.index.known_calls()) {
       const Site site{call.function, call.expr};
-      if (!IsReductionOf(call, "grad")) continue;
+      if (!ReducesAttribute(context_, call, "grad")) continue;
       for (const Site& way : context_.index.WaysTo(site)) {
         const bool is_here = way.function == seed.function && BeginOf(way) > BeginOf(seed);
         if (is_here && IsInTraining(way)) return way;
@@ -50,18 +51,6 @@ class OwnWeights {
 
   bool IsInTraining(const Site& site) const {
     return std::ranges::any_of(context_.index.LoopsAround(site), [&](ir::StmtId loop) { return context_.training.Trains(ModuleOf(site), loop); });
-  }
-
-  // `dist.all_reduce(p.grad)`, `dist.all_reduce(p.grad.data)`.
-  bool IsReductionOf(const KnownCall& call, std::string_view attribute) const {
-    if (!call.entry->has_operation || context_.program.text(call.entry->operation.kind) != "all_reduce" || !call.entry->operation.tensor_param) return false;
-    const ir::Module& module = context_.program.module_of(call.function);
-    ir::ExprId tensor = context_.index.ArgExpr(call, context_.program.text(call.entry->operation.tensor_param));
-    while (tensor && module[tensor].kind == ir::ExprKind::Attribute) {
-      if (context_.program.text(ir::AttrOf(module[tensor])) == attribute) return true;
-      tensor = ir::ObjectOf(module[tensor]);
-    }
-    return false;
   }
 
   // A call that makes a model, with weights that it draws.
@@ -91,7 +80,7 @@ class OwnWeights {
       if (call.entry->Has(knowledge::Role::LoadTensors) || call.entry->Has(knowledge::Role::RestoreTensors)) return true;
       if (!call.entry->has_operation) return false;
       const std::string_view kind = context_.program.text(call.entry->operation.kind);
-      return kind.find("broadcast") != std::string_view::npos || kind == "scatter" || (kind != "gradient_reduction" && IsReductionOf(call, "data") && !IsReductionOf(call, "grad"));
+      return kind.find("broadcast") != std::string_view::npos || kind == "scatter" || (kind != "gradient_reduction" && ReducesAttribute(context_, call, "data") && !ReducesAttribute(context_, call, "grad"));
     });
   }
 
