@@ -7,6 +7,33 @@
 #include "analyzer/variation/made_with.h"
 
 namespace allranks::variation {
+namespace {
+
+// A part of a rank's own batch, an item of such a part, or what `int`, `str`, `item` and `tolist` make of these. Which names a batch or
+// the outputs of a model have is a matter of the program.
+bool IsReadInBatch(const Tables& tables, ValueId key) {
+  constexpr int kDeepest = 8;
+  constexpr std::string_view kPartly[] = {"[]", "get"};
+  constexpr std::string_view kHandedOn[] = {"element", "item", "tolist", "numpy", "cpu", "builtins.int", "builtins.str", "builtins.enumerate"};
+  const ValueStore& store = tables.store;
+  bool is_part = false;
+  for (int depth = 0; key && depth < kDeepest; ++depth) {
+    const Value& value = store[key];
+    if (value.axes != Axes::Of(Axis::Data)) return false;
+    const auto kids = store.Kids(key);
+    if (value.kind == ValueKind::Unknown) return is_part && kids.empty() && (value.flags & kReduced) == 0;
+    const NameId operation = value.kind == ValueKind::Derived ? store.DerivedBy(value) : NameId::None();
+    const std::string_view name = operation ? tables.program.text(operation) : std::string_view();
+    const bool takes_part = std::ranges::count(kPartly, name) > 0;
+    const bool is_handed_on = value.is_derived(DerivedKind::Member) || std::ranges::count(kHandedOn, name) > 0;
+    if (kids.empty() || (!takes_part && !is_handed_on)) return false;
+    is_part = is_part || takes_part;
+    key = kids[0];
+  }
+  return false;
+}
+
+}  // namespace
 
 // What decides how often this place is run: conditions on the way here and numbers of rounds that may differ.
 ValueId FunctionEvaluator::HowOften() {
@@ -33,7 +60,8 @@ void FunctionEvaluator::Mutate(ir::ExprId target, ValueId item, bool is_list, Va
   }
   if (IsObjectLike(store_[known].kind)) return;
   ValueId how_often = HowOften();
-  if (key && !trips_.empty() && store_.axes(key).has(Axis::Global) && FillsOwnTable(known)) {
+  const bool is_own_key = key && !trips_.empty() && (store_.axes(key).has(Axis::Global) || IsReadInBatch(tables_, key));
+  if (is_own_key && FillsOwnTable(known)) {
     const ValueId decided_by[] = {how_often, key};
     how_often = store_.Counted(tables_.NameSymbol("how often"), decided_by);
   }
