@@ -132,7 +132,8 @@ struct Filling {
   const Definitions& definitions;
   std::vector<ir::StmtId> added = {};
 
-  // The body of a function that Clang has a head of: its parameters stay Clang's, with their types.
+  // The body of a function that Clang has a head of: its parameters stay Clang's, with their types. A type that it does not know is the one
+  // that is written there.
   void Fill(const TextFunction& function) {
     const auto& functions = builder.module().functions;
     const auto is_it = [&](const ir::Function& head) {
@@ -143,10 +144,16 @@ struct Filling {
     const ir::FunctionId id{static_cast<uint32_t>(found - functions.all().begin())};
     ClearInside(id);
     BodyLowering lowering(builder, names, text, outline, definitions, function);
-    static_cast<void>(lowering.Params(function.declarator));
+    const std::vector<ir::Param> written = lowering.Params(function.declarator);
     const ir::BlockId body = lowering.Body(id);
-    builder.EditFunction(id).body = body;
-    builder.EditFunction(id).flags |= ir::kWithoutTypes;
+    ir::Function& filled = builder.EditFunction(id);
+    filled.body = body;
+    const size_t before = function.has_object ? 1 : 0;
+    for (size_t i = 0; i < written.size() && filled.params.size() == written.size() + before; ++i) {
+      ir::Param& param = filled.params[i + before];
+      if (!param.annotation) param.annotation = written[i].annotation;
+    }
+    filled.flags |= ir::kWithoutTypes;
   }
 
   void Add(const TextFunction& function) {
