@@ -92,18 +92,17 @@ extern const Rule BatchnormNotSynced = {
     .severity = Severity::Info,
     .on_by_default = false,
     .languages = "Python",
-    .summary = "batch norm under DDP with small batches on each rank, and no SyncBatchNorm",
+    .summary = "batch norm under DDP with small batches on each rank, without SyncBatchNorm",
     .explanation = R"md(
 ## What it finds
 
-A model of the project with `BatchNorm` layers that is wrapped in DDP, in a program whose loaders have batches
-of at most 8 samples, and that never mentions `SyncBatchNorm`.
+A model of the project that has `BatchNorm` layers and is wrapped in DDP, in a program whose loaders have
+batches of at most 8 samples and that never mentions `SyncBatchNorm`.
 
 ## Why it hurts
 
-Each rank normalises with the mean and variance of its own few samples. A total batch of 64 on 8 ranks trains
-like a batch of 8, as far as these layers are concerned, and the running statistics that evaluation uses are
-those of rank 0.
+Each rank normalises with the mean and variance of its own few samples. For these layers, a total batch of 64
+on 8 ranks trains like a batch of 8. The running statistics used in evaluation are those of rank 0.
 
 ## Wrong
 
@@ -121,15 +120,15 @@ loader = DataLoader(dataset, batch_size=2, sampler=sampler)
 
 ## When it is silent
 
-* A loader has larger batches, or its size is not a number in the program.
+* A loader has larger batches, or its batch size is not a number in the program.
 * `SyncBatchNorm` occurs in any file of the program.
 
-It is advice, and off by default: `--select AR508` turns it on.
+The rule is advice, and off by default: `--select AR508` turns it on.
 
 ## Fix
 
-`--unsafe-fixes` converts the model before it is wrapped. It is not safe: each layer then communicates, and
-results change.
+`--unsafe-fixes` converts the model before it is wrapped. This is not safe, because each layer then
+communicates and the results change.
 
 ## Proof
 

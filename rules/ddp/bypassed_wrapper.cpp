@@ -560,27 +560,32 @@ extern const Rule BypassedWrapper = {
     .explanation = R"md(
 ## What it finds
 
-A loss that is computed by calling a model that is in a wrapper (DDP, what `prepare` of Accelerate or
-`setup` of Fabric returns) past that wrapper, and nothing of which came out of the wrapper itself, together
-with the `backward` of that loss. What runs is `model.module`, a variable that holds it (`inner =
-model.module`, `inner = accelerator.unwrap_model(model)`, `inner = unwrap(model)` of a helper of the
-project, `inner = torch.compile(model.module)`, `inner = model.module if isinstance(model, DDP) else
-model`), or the plain model that was wrapped under another name before (`ddp = DDP(net)`, and then
-`net(x)`). Models are told by the calls that make them: through variables, globals, fields, helpers, and the
-parameters of the function that trains or computes the loss (`train(ddp.module, loader)`), and methods of
-objects that hold them (`task.loss(x)`, where that returns `self.net(x).mean()`). A method of the
-inner model that runs the model or its parts, or reads its parameters (`model.module.train_step(batch)`),
-goes past the wrapper in the same way; so does one that is not seen (`model.module.encode(x)` of a library's
-model), where nothing in the loop around comes to the wrapper.
+A loss that is computed by calling a model past its wrapper (DDP, or what Accelerate's `prepare` or Fabric's
+`setup` returns), without any output of the wrapper itself, together with the `backward` of that loss. The
+call runs one of these:
 
-Where the loss is also made of another wrapper's output, as in a GAN, it is a finding only if the optimizers
-that step next train this model and no other.
+* `model.module`, or a variable that holds it: `inner = model.module`,
+  `inner = accelerator.unwrap_model(model)`, `inner = unwrap(model)` with a helper of the project,
+  `inner = torch.compile(model.module)`,
+  `inner = model.module if isinstance(model, DDP) else model`;
+* the plain model that was wrapped under another name before: `ddp = DDP(net)`, and then `net(x)`;
+* a method of the inner model that runs the model or its parts, or reads its parameters:
+  `model.module.train_step(batch)`;
+* a method whose code is not seen (`model.module.encode(x)` of a library's model), if nothing in the
+  surrounding loop reaches the wrapper.
+
+Models are identified by the calls that create them: through variables, globals, fields, helpers, the
+parameters of the function that trains or computes the loss (`train(ddp.module, loader)`), and methods of
+objects that hold them (`task.loss(x)`, if that returns `self.net(x).mean()`).
+
+If the loss is also computed from another wrapper's output, as in a GAN, it is a finding only if the
+optimizers that step next train this model and no other.
 
 ## Why it hurts
 
-DDP prepares the reduction of gradients in the wrapper's `forward`. Without it `backward` fills the gradients
-of each rank from its own batch, the optimizer steps with them, and after one step every rank has another
-model. Nothing fails; the checkpoint of rank 0 is a model trained on an eighth of the data.
+DDP prepares the reduction of gradients in the wrapper's `forward`. Without it, `backward` fills the gradients
+of each rank from its own batch, the optimizer steps with them, and after one step every rank has a different
+model. Nothing fails. On 8 ranks, the checkpoint of rank 0 is a model trained on an eighth of the data.
 
 ## Wrong
 
@@ -600,17 +605,18 @@ loss.backward()
 
 ## When it is silent
 
-* The loss is also made of what the wrapper returned, with gradients; or the method is not seen and the
-  wrapper is called in the loop: its forward may keep what the method takes.
-* The gradients of the input are wanted (`delta.grad`, an optimizer of it), and no optimizer steps the model
-  by the others; or the function reads the gradients itself and no optimizer steps by them.
-* The call stands under `no_grad`, or no gradients are computed of it in the function.
-* The model may be in another wrapper instead, or the variable may hold something else; it is wrapped under a
-  test that does not come out so where the model runs, or by code that is not seen to come first.
+* The loss is also computed from what the wrapper returned, with gradients. Or the method's code is not seen,
+  and the wrapper is called in the loop: its forward may keep what the method uses.
+* The gradients of the input are wanted (`delta.grad`, or an optimizer for it), and no optimizer steps the
+  model with the other gradients. Or the function reads the gradients itself, and no optimizer uses them.
+* The call is under `no_grad`, or the function computes no gradients for it.
+* The model may be in another wrapper instead, or the variable may hold something else.
+* The model is wrapped under a test that does not hold where the model runs, or by code that is not seen to
+  run before.
 
 ## Fix
 
-There is none: a method of the inner model may be meant, which the wrapper does not have.
+There is none: the code may need a method of the inner model that the wrapper does not have.
 
 ## Proof
 

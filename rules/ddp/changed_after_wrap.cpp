@@ -279,17 +279,20 @@ extern const Rule ChangedAfterWrap = {
     .explanation = R"md(
 ## What it finds
 
-In the function that wraps a model in DDP, further down: `requires_grad` set on its parameters, there or in
-a helper that is given a part of the model (`freeze(model.module.body)`), or the model, of which it freezes
-some parameters (`if "adapter" not in name: p.requires_grad = False`), a part of it replaced by another
-module, or the wrapper moved to another device or type.
+A change to a model further down in the function that wraps it in DDP:
+
+* `requires_grad` is set on its parameters, either there or in a helper that is given a part of the model
+  (`freeze(model.module.body)`), or the whole model and freezes some of its parameters
+  (`if "adapter" not in name: p.requires_grad = False`);
+* a part of the model is replaced by another module;
+* the wrapper is moved to another device or type.
 
 ## Why it hurts
 
-DDP sorts the parameters that are trained into buckets when it is made, and hangs hooks on them. One that is
-frozen later never reports a gradient: `Expected to have finished reduction in the prior iteration`. One that
-is unfrozen or put in later is in no bucket: it is trained on each rank alone, and the models drift apart with
-no message. After a move the buckets keep pointing at the old memory.
+When DDP is created, it sorts the trained parameters into buckets and registers hooks on them. A parameter
+that is frozen later never reports a gradient: `Expected to have finished reduction in the prior iteration`.
+A parameter that is unfrozen or added later is in no bucket: each rank trains it alone, and the models drift
+apart without any message. After a move, the buckets still point at the old memory.
 
 ## Wrong
 
@@ -309,12 +312,12 @@ model = DDP(model)
 
 ## When it is silent
 
-* The wrapper is not used any more: it is moved to the CPU to be saved, after the last step.
-* DDP was made with `device_ids`, which it takes only for a model that is there, and the model is moved to a
-  device again.
-* `find_unused_parameters=True`: then frozen parameters are looked for in each step.
-* The name means another model by then, or the change stands before the wrapping.
-* It happens in another function that is not called there: whether before or after is not known.
+* The wrapper is no longer used: it is moved to the CPU to be saved, after the last step.
+* DDP was created with `device_ids`, which it accepts only for a model that is on a device, and the model is
+  moved to a device again.
+* `find_unused_parameters=True`: then DDP looks for frozen parameters in each step.
+* The name refers to another model by then, or the change comes before the wrapping.
+* The change is in another function that is not called there: whether it comes before or after is unknown.
 
 ## Fix
 
@@ -322,7 +325,7 @@ There is none: the code in between may need the wrapper.
 
 ## Proof
 
-There is nothing to replay: what is missing is a part of a reduction, on every rank.
+There is nothing to replay: every rank lacks the same part of a reduction.
 )md",
     .check = CheckChangedAfterWrap};
 

@@ -59,14 +59,14 @@ extern const Rule ContainerWrapped = {
     .explanation = R"md(
 ## What it finds
 
-A `torch.nn.ModuleList` or `torch.nn.ModuleDict` that is wrapped in DDP or FSDP, or handed to `fully_shard`.
+A `torch.nn.ModuleList` or `torch.nn.ModuleDict` that is wrapped in DDP or FSDP, or passed to `fully_shard`.
 
 ## Why it hurts
 
-The wrappers do their work in `forward`: DDP prepares the reduction of gradients there, FSDP gathers
-parameters. A container has no `forward`; who uses it calls its parts, past the wrapper. Under DDP
-every rank then trains a model of its own, and nothing fails. FSDP fails on parameters of no
-elements, `fully_shard` when it is called.
+The wrappers do their work in `forward`: DDP prepares the reduction of gradients there, and FSDP gathers
+parameters. A container has no `forward`, so its users call its parts directly, past the wrapper. Under DDP,
+every rank then trains a different model, and nothing fails. FSDP fails on parameters without elements.
+`fully_shard` fails when it is called.
 
 ## Wrong
 
@@ -84,15 +84,15 @@ loss = heads["a"](x).mean()
 
 ## When it is silent
 
-* The module may be something else on some path, or its class is one of the project: that has a `forward`.
+* The module may be something else on some path, or its class is one of the project, which has a `forward`.
 
 ## Fix
 
-There is none: what belongs together is for the author to say.
+There is none: only the author knows which parts belong together.
 
 ## Proof
 
-There is nothing to replay: what is missing is a collective on every rank.
+There is nothing to replay: the collective is missing on every rank.
 )md",
     .check = CheckContainerWrapped};
 

@@ -177,18 +177,18 @@ extern const Rule CopiedBeforeWrap = {
     .on_by_default = false,
     .preview = kTooFewWereRead,
     .languages = "Python",
-    .summary = "copy of a model that is made before DDP makes the ranks' weights alike",
+    .summary = "copy of a model that is made before DDP gives all ranks the same weights",
     .explanation = R"md(
 ## What it finds
 
-A copy of a model, most often an average of its weights (EMA), that is made before the model is wrapped in
-`DistributedDataParallel`, in a program that seeds each rank with another number before it makes the model.
+A copy of a model, most often an average of its weights (EMA), that is created before the model is wrapped in
+`DistributedDataParallel`, in a program that seeds each rank differently before it creates the model.
 
 ## Why it hurts
 
-Each rank draws initial weights of its own. The wrapper sends those of rank 0 to the others, but the copy
-was taken before and keeps what its rank drew. With a decay of 0.9999 the difference lasts for tens of
-thousands of steps: ranks evaluate different averages, and which one is saved is an accident.
+Each rank draws its own initial weights. The wrapper sends those of rank 0 to the others, but the copy was
+taken before that and keeps what its rank drew. With a decay of 0.9999, the difference lasts for tens of
+thousands of steps: ranks evaluate different averages, and which one is saved is arbitrary.
 
 ## Wrong
 
@@ -209,13 +209,13 @@ ema = copy.deepcopy(model.module)
 
 ## When it is silent
 
-* All ranks are seeded alike before the model is made, or no seed is set there.
+* All ranks are seeded alike before the model is created, or no seed is set there.
 * The copy is made from the wrapped model.
-* Model, copy and wrapper are not made in one function.
+* Model, copy and wrapper are not created in the same function.
 
 ## Fix
 
-There is none: where the copy is made decides what else it has, such as the device.
+There is none: the place of the copy also decides other things, such as its device.
 
 ## Proof
 

@@ -170,16 +170,19 @@ extern const Rule MissingFindUnusedParameters = {
     .explanation = R"md(
 ## What it finds
 
-A model of the project in a DDP wrapper, with a part that has parameters and that no `forward` uses, or
-that is used only where chance says so (layer drop, stochastic depth), or a list of modules of which a loop
-leaves some out by chance, while neither `find_unused_parameters` nor `static_graph` is set.
+A model of the project in a DDP wrapper, with neither `find_unused_parameters` nor `static_graph` set, that
+has one of these:
+
+* a part with parameters that no `forward` uses, or that is used only at random (layer drop, stochastic
+  depth);
+* a list of modules of which a loop leaves some out at random.
 
 ## Why it hurts
 
-DDP reduces gradients in buckets and waits until each parameter has reported its gradient. One that
-takes no part never does. The first step passes; the second forward raises `Expected to have finished
-reduction in the prior iteration before starting a new one`. Where chance decides on each rank for
-itself, some ranks reduce a bucket that others never fill: these wait for them until the timeout.
+DDP reduces gradients in buckets and waits until each parameter has reported its gradient. A parameter that
+takes no part never does. The first step passes. The second forward raises `Expected to have finished
+reduction in the prior iteration before starting a new one`. If each rank decides at random for itself, some
+ranks reduce a bucket that others never fill, and wait for the others until the timeout.
 
 ## Wrong
 
@@ -202,17 +205,17 @@ model = DDP(model, find_unused_parameters=True)
 
 ## When it is silent
 
-* The part is read anywhere else in the project, or the class hands itself to code that is not seen.
-* Who does not come to it raises an error: `assert`, `if y is None: raise`.
-* The condition follows from a setting or from an argument: then it is the same in every step. So it is where
-  chance is asked for against 0 (`random.random() < self.drop`, and `drop` is 0 wherever it is given).
+* The part is read anywhere else in the project, or the class passes itself to code that is not seen.
+* A rank that does not reach it raises an error: `assert`, `if y is None: raise`.
+* The condition depends on a setting or an argument: then it is the same in every step. The same goes for a
+  random number that is compared with 0 (`random.random() < self.drop`, where `drop` is 0 wherever it is set).
 * The class mentions `requires_grad`: the part may be frozen before it is wrapped.
 * The flag is a variable, or `static_graph` is set.
 
 ## Fix
 
-`--fix` passes `find_unused_parameters=True`. It costs some time in each step; removing a part that
-nobody uses costs nothing.
+`--fix` passes `find_unused_parameters=True`. This costs some time in each step. Removing a part that
+nothing uses costs nothing.
 
 ## Proof
 

@@ -74,20 +74,20 @@ extern const Rule NeedlessFindUnusedParameters = {
     .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
-    .summary = "`find_unused_parameters=True` for a model whose parameters all take part in every forward",
+    .summary = "`find_unused_parameters=True` for a model that uses all parameters in every forward",
     .explanation = R"md(
 ## What it finds
 
-A DDP wrapper with `find_unused_parameters=True` around a model of the project whose `forward`, followed
-through its methods and the modules it is made of, uses every part that has parameters, under no
-condition. The model may be picked by name (`models.__dict__[args.arch](...)`), if whatever takes these
-arguments makes objects of one class.
+A DDP wrapper with `find_unused_parameters=True` around a model of the project whose `forward` uses every
+part that has parameters, under no condition. The `forward` is followed through the model's methods and the
+modules it consists of. The model may be selected by name (`models.__dict__[args.arch](...)`), if whatever
+takes these arguments creates objects of one class.
 
 ## Why it hurts
 
-With the flag DDP walks the whole autograd graph after each forward to find out which parameters will
+With the flag, DDP walks the whole autograd graph after each forward to find out which parameters will
 get no gradient, and cannot start reducing as early. On models with many small layers this costs
-several percent of each step, for nothing; PyTorch itself warns once a run: `find_unused_parameters=True
+several percent of each step, for nothing. PyTorch itself warns once per run: `find_unused_parameters=True
 was specified in DDP constructor, but did not find any unused parameters in the forward pass`. The flag
 also hides a part that is forgotten later on.
 
@@ -114,19 +114,19 @@ model = DDP(Net())
 
 ## When it is silent
 
-* A part is used under a condition that may come out either way, or not at all, or the object is handed to
-  code that is not seen.
+* A part is used under a condition that may come out either way, or is not used at all, or the object is
+  passed to code that is not seen.
 * A part runs only where gradients are switched off (`torch.no_grad()`): its parameters get none.
-* Only a method of a part is called (`self.encoder.encode(x)`), or one of a list (`self.heads[task](x)`,
+* Only a method of a part is called (`self.encoder.encode(x)`), or one part of a list (`self.heads[task](x)`,
   `self.blocks[:depth]`), or a part in a loop that may make no round or end early.
-* The output of a part is detached or not read, or leaves the model's `forward` beside others, so that it may
-  not be in the loss.
-* Of what a module of a library computes only a part is read (`self.bert(x).last_hidden_state`).
+* The output of a part is detached or not read, or the model's `forward` returns it together with others, so
+  that it may not be in the loss.
+* Only a part of what a library module computes is read (`self.bert(x).last_hidden_state`).
 * The class derives from one that is not seen, mentions `requires_grad`, or calls a part that its
   constructor was given.
-* A constructor makes a module of which nothing is known, also where it goes into a list or an
+* A constructor creates a module about which nothing is known, even if it goes into a list or an
   `nn.Sequential`.
-* A part is computed in reentrant checkpoints, with which DDP raises: that is AR507.
+* A part is computed in reentrant checkpoints, with which DDP raises an error: that is AR507.
 * The flag is a variable, or `static_graph` is set: then DDP does not search the graph in each step.
 * The program puts the model into evaluation mode and computes no gradients.
 
@@ -136,7 +136,7 @@ model = DDP(Net())
 
 ## Proof
 
-`allranks verify` reduces the buckets of gradients with all of them there, and says that none is missing.
+`allranks verify` reduces the buckets of gradients with all of them present, and says that none is missing.
 )md",
     .check = CheckNeedlessFindUnusedParameters,
     .scenario = Scenario::UnusedParameter,

@@ -83,15 +83,15 @@ extern const Rule StepInGradientHook = {
     .explanation = R"md(
 ## What it finds
 
-An optimizer that steps inside a function given to `register_post_accumulate_grad_hook`, in a program that
-wraps a model in DDP or has Accelerate prepare it.
+An optimizer that steps inside a function passed to `register_post_accumulate_grad_hook`, in a program that
+wraps a model in DDP or lets Accelerate prepare it.
 
 ## Why it hurts
 
 Stepping in the backward pass saves the memory of the gradients: each is used and freed as soon as it is
-there. DDP reduces gradients in buckets, when all of a bucket are there. The hook is called before that,
-with the gradient of this rank's batch alone, and clears it. DDP then reduces nothing. Each rank trains a
-model of its own, and nothing fails.
+there. DDP reduces gradients in buckets, once all gradients of a bucket are there. The hook is called before
+that, with the gradient of this rank's batch alone, and clears it. DDP then reduces nothing. Each rank trains
+a different model, and nothing fails.
 
 ## Wrong
 
@@ -121,15 +121,15 @@ for p in net.parameters():
 
 * The hook communicates.
 * Nothing in the program wraps a model for data parallelism.
-* The function that is handed over is not known.
+* The function that is passed is not known.
 
 ## Fix
 
-There is none: whether to give up the saved memory or to reduce by hand is a choice.
+There is none: you can either give up the saved memory or reduce in the hook.
 
 ## Proof
 
-There is nothing to replay: what is missing is a collective on every rank.
+There is nothing to replay: the collective is missing on every rank.
 )md",
     .check = CheckStepInGradientHook};
 

@@ -81,19 +81,19 @@ extern const Rule SyncbnAfterWrap = {
     .name = "syncbn-after-wrap",
     .severity = Severity::Error,
     .on_by_default = false,
-    .preview = "the converter hands parameters and buffers on to the new layers as they are, so that in PyTorch of today little is lost",
+    .preview = "the converter passes parameters and buffers to the new layers unchanged, so with current PyTorch little is lost",
     .languages = "Python",
-    .summary = "`convert_sync_batchnorm` on a model that DDP has wrapped already",
+    .summary = "`convert_sync_batchnorm` on a model that DDP has already wrapped",
     .explanation = R"md(
 ## What it finds
 
-`SyncBatchNorm.convert_sync_batchnorm` of a model that is wrapped in `DistributedDataParallel` before.
+`SyncBatchNorm.convert_sync_batchnorm` on a model that has already been wrapped in `DistributedDataParallel`.
 
 ## Why it hurts
 
-DDP registers hooks, buckets and the buffers that it broadcasts when it is made. Layers that take the place of
+When DDP is created, it registers hooks, buckets and the buffers that it broadcasts. Layers that replace
 others afterwards are not among them: PyTorch keeps the parameter objects, but the buffers are new, and the
-result of converting the wrapper itself depends on the release. Statistics of ranks drift apart, and a
+result of converting the wrapper itself depends on the release. The statistics of the ranks drift apart, and a
 checkpoint of one rank evaluates differently from that of another.
 
 ## Wrong
@@ -113,12 +113,12 @@ model = DDP(model, device_ids=[local_rank])
 ## When it is silent
 
 * The model is converted before it is wrapped.
-* Whether it is wrapped depends on a condition that is not known.
+* Whether the model is wrapped depends on a condition that is not known.
 
 ## Fix
 
-`--unsafe-fixes` lets both lines change places, if they stand in one block under one name. It is not safe, as
-lines in between may use the wrapper.
+`--unsafe-fixes` swaps both lines, if they are in the same block and use the same name. This is not safe,
+because lines in between may use the wrapper.
 
 ## Proof
 

@@ -144,7 +144,7 @@ extern const Rule UnusedParametersWithCheckpointing = {
     .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
-    .summary = "`find_unused_parameters` beside reentrant checkpoints, or `static_graph` for a graph that changes",
+    .summary = "`find_unused_parameters` with reentrant checkpoints, or `static_graph` for a graph that changes",
     .explanation = R"md(
 ## What it finds
 
@@ -152,14 +152,14 @@ extern const Rule UnusedParametersWithCheckpointing = {
   without `use_reentrant=False`.
 * Arguments of Transformers' Trainer with `gradient_checkpointing`, for a model with adapters, that leave
   `ddp_find_unused_parameters` at its default.
-* `static_graph=True` for a model with a part that its forward uses only by chance or by the data.
+* `static_graph=True` for a model with a part that its forward uses only at random or depending on the data.
 
 ## Why it hurts
 
-A reentrant checkpoint has no graph until backward. The search for unused parameters takes all parameters in
-it for unused and marks them ready; backward then marks them ready a second time: `Expected to mark a variable
-ready only once`. With `static_graph` the first step is taken for all: a step that uses other parameters
-reduces wrong buckets or waits for ever.
+A reentrant checkpoint has no graph until backward. The search for unused parameters treats all parameters in
+it as unused and marks them ready. Backward then marks them ready a second time: `Expected to mark a variable
+ready only once`. With `static_graph`, DDP assumes that all steps are like the first: a step that uses other
+parameters reduces the wrong buckets or waits forever.
 
 ## Wrong
 
@@ -177,20 +177,20 @@ model = DDP(net, find_unused_parameters=True)
 
 ## When it is silent
 
-* `use_reentrant=False`, or `static_graph=True` beside the search.
-* The flag is not written down as `True`.
-* The checkpoints hang on an option, which may be off.
-* The model is known, and neither its class nor one of its parts comes to a checkpoint.
+* `use_reentrant=False`, or `static_graph=True` together with the search.
+* The flag is not written as a literal `True`.
+* The checkpoints depend on an option, which may be off.
+* The model is known, and neither its class nor one of its parts reaches a checkpoint.
 * The program puts the model into evaluation mode and computes no gradients.
-* The arguments of the Trainer stand in a notebook, which runs in one process.
+* The Trainer's arguments are in a notebook, which runs in one process.
 
 ## Fix
 
-There is none: which of both is to give way is a question of memory and speed.
+There is none: which of the two to give up is a question of memory and speed.
 
 ## Proof
 
-There is nothing to replay: every rank raises alike.
+There is nothing to replay: every rank raises the same error.
 )md",
     .check = CheckUnusedParametersWithCheckpointing};
 

@@ -262,20 +262,22 @@ extern const Rule WrappedAttribute = {
     .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python",
-    .summary = "attribute or method of the model asked of its DDP wrapper",
+    .summary = "attribute or method of the model accessed on its DDP wrapper",
     .explanation = R"md(
 ## What it finds
 
-`model.name` where `model` is a DDP wrapper, or what `accelerator.prepare` made of a module, and `name` is a
-method or field of the model's own class, which the wrapper has not; also of a model that callers pass to the
-function that prepares it. A variable that is wrapped under a
-condition (`if distributed: model = DDP(model)`) is followed through helpers and parameters: there is a job in
-which it is the wrapper. Also `hasattr(model, "name")`, which is false of the wrapper whatever the model has.
+`model.name`, where `model` is a DDP wrapper, or what `accelerator.prepare` returned for a module, and `name`
+is a method or field of the model's own class that the wrapper does not have. The rule also covers a model
+that callers pass to the function that prepares it. A variable that is wrapped under a condition
+(`if distributed: model = DDP(model)`) is followed through helpers and parameters, because there is a job in
+which it is the wrapper.
+
+It also finds `hasattr(model, "name")`, which is false for the wrapper whatever the model has.
 
 ## Why it hurts
 
-The wrapper hands through neither methods nor fields: `AttributeError: 'DistributedDataParallel' object has no
-attribute 'name'`. Code that ran on one GPU fails on several; often in a branch that is reached late, such as
+The wrapper passes on neither methods nor fields: `AttributeError: 'DistributedDataParallel' object has no
+attribute 'name'`. Code that ran on one GPU fails on several, often in a branch that is reached late, such as
 saving or evaluation.
 
 ## Wrong
@@ -294,11 +296,11 @@ model.module.freeze_backbone()
 
 ## When it is silent
 
-* A test on the way asks about what decided about the wrapping: the code knows which of both it has.
-* The model is kept in a field that some method fills with the bare model.
+* A test on the way has the condition that decided about the wrapping: the code knows which of the two it has.
+* The model is kept in a field that some method sets to the bare model.
 * The name is one that every module has, or is set on the wrapper.
-* A test by `hasattr`, `isinstance` or `type` stands on the way, or a helper of the project that makes one; or
-  it is tried, and a handler asks `model.module`.
+* There is a test with `hasattr`, `isinstance` or `type` on the way, or a helper of the project that makes
+  one. Or the access is in a `try`, and a handler uses `model.module`.
 * The model's class is not one of the project, and no module class of the project has such a name.
 
 ## Fix
@@ -307,7 +309,7 @@ model.module.freeze_backbone()
 
 ## Proof
 
-There is nothing to replay: every rank raises alike.
+There is nothing to replay: every rank raises the same error.
 )md",
     .check = CheckWrappedAttribute,
     .has_fix = true,

@@ -204,20 +204,20 @@ extern const Rule BackendMismatch = {
     .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python, C, C++",
-    .summary = "collective on a tensor of the host in a group whose only backend is NCCL",
+    .summary = "collective on a host tensor in a group whose only backend is NCCL",
     .explanation = R"md(
 ## What it finds
 
-A collective of the default group on a tensor that is made in the same function without a device
+A collective on the default group with a tensor that the same function creates without a device
 (`torch.tensor`, `torch.zeros`, ...), in a program that sets the group up with `"nccl"` and nothing else.
 
-In C and C++: a call of NCCL on memory that the same function gets from `malloc`, `calloc` or a `std::vector`.
+In C and C++: an NCCL call on memory that the same function gets from `malloc`, `calloc` or a `std::vector`.
 
 ## Why it hurts
 
-NCCL moves GPU memory only. The call raises `No backend type associated with device type cpu`, or, in older
-releases, `Tensors must be CUDA and dense`. It often stands where metrics are summed up at the end of an
-epoch, so that it takes an epoch to see it.
+NCCL moves only GPU memory. The call raises `No backend type associated with device type cpu`, or, in older
+releases, `Tensors must be CUDA and dense`. It is often where metrics are summed up at the end of an epoch, so
+the error shows only after a whole epoch.
 
 ## Wrong
 
@@ -237,18 +237,18 @@ dist.all_reduce(total)
 
 ## When it is silent
 
-* The tensor is moved, made like another one, or comes from elsewhere.
+* The tensor is moved, is created like another one, or comes from elsewhere.
 * The backend is chosen at run time, is `cpu:gloo,cuda:nccl`, or is left to PyTorch.
 * A group is passed, or the program sets a default device.
 * In C and C++: the file registers memory with `cudaHostRegister`.
 
 ## Fix
 
-There is none: which device is meant is not known.
+There is none: it is not known which device is meant.
 
 ## Proof
 
-`allranks verify` looks the backend of the group up for the memory that the operation gets, as PyTorch
+`allranks verify` looks up the group's backend for the memory that is passed to the operation, as PyTorch
 does, and names the ranks that are refused.
 )md",
     .check = CheckBackendMismatch,

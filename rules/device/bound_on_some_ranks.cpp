@@ -244,14 +244,14 @@ extern const Rule BoundOnSomeRanks = {
     .explanation = R"md(
 ## What it finds
 
-A variable of a function that is assigned only under a condition on the rank, and read in a place that
-other ranks reach as well. So is an item or attribute of what is None on some ranks: `metrics["loss"]`
+A local variable that is assigned only under a condition on the rank, and read in a place that other ranks
+also reach. The rule also finds an item or attribute of a value that is None on some ranks: `metrics["loss"]`
 on every rank, where `evaluate` returns its metrics on rank 0 only.
 
 ## Why it hurts
 
 On the other ranks the name has no value: they end with an `UnboundLocalError`, and the launcher ends
-the job. A test with one process never shows it.
+the job. A test with one process never shows this.
 
 ## Wrong
 
@@ -274,13 +274,14 @@ return path
 
 * The variable is a parameter, or it is bound in another way somewhere in the function: by a loop, a
   `with`, an import.
-* The assignment is under a condition that is not about the rank, unless the reading is under the same one.
-* The reading is under a condition that differs between ranks and cannot be decided, or inside a `try`.
-* It stands where only ranks come that have it: behind `if metrics is not None:`, `if rank != 0: return`.
+* The assignment is under a condition that is not about the rank, unless the read is under the same one.
+* The read is under a condition that differs between ranks and cannot be decided, or inside a `try`.
+* Only ranks that have the value reach the read: it is behind `if metrics is not None:` or
+  `if rank != 0: return`.
 
 ## Fix
 
-There is none: which value the other ranks need is for you to say.
+There is none: only you can say which value the other ranks need.
 
 ## Proof
 

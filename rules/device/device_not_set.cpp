@@ -327,25 +327,25 @@ extern const Rule DeviceNotSet = {
     .on_by_default = false,
     .preview = kTooOftenWrong,
     .languages = "Python, C, C++",
-    .summary = "no process chooses its device, though NCCL is used",
+    .summary = "program that uses NCCL but never chooses a device for each process",
     .explanation = R"md(
 ## What it finds
 
 `init_process_group` with the NCCL backend in a program that works on the *current* device (`x.cuda()`,
 `x.to("cuda")`, or a collective of objects, whose pickles NCCL moves through GPU memory) and in which nothing
-says which device that is: neither `set_device`, nor `device_id`, nor `CUDA_VISIBLE_DEVICES`.
+says which device that is: no `set_device`, no `device_id`, no `CUDA_VISIBLE_DEVICES`.
 
-Also a barrier, or a collective of objects, that a process comes to after the group is set up and
-before it has chosen its device. A backend that is an option counts by its default.
+Also a barrier, or a collective of objects, that a process reaches after the group is set up and before it
+has chosen its device. For a backend that is an option, the default of the option counts.
 
 In C and C++: a program (a file with `main`) whose ranks join a communicator with `ncclCommInitRank`, while
-no file calls `cudaSetDevice` or its like.
+no file calls `cudaSetDevice` or a similar function.
 
 ## Why it hurts
 
-The current device is GPU 0 in every process. Eight processes put their model on it and run out of memory, or
-NCCL ends with `Duplicate GPU detected : rank 1 and rank 0 both on CUDA device`. With tensors placed by hand
-and objects sent over NCCL, only the objects go to GPU 0, and the job hangs or fails far from the cause.
+The current device is GPU 0 in every process. Eight processes put their models on it and run out of memory, or
+NCCL ends with `Duplicate GPU detected : rank 1 and rank 0 both on CUDA device`. If tensors are placed by hand
+and objects are sent over NCCL, only the objects go to GPU 0, and the job hangs or fails far from the cause.
 
 ## Wrong
 
@@ -364,15 +364,15 @@ model = Net().cuda()
 
 ## When it is silent
 
-* A device is chosen (`set_device`, `with torch.cuda.device(...)`), before the first collective that needs
-  one, or each process sees one device only: the program hides the others, or what starts it does.
+* A device is chosen (`set_device`, `with torch.cuda.device(...)`) before the first collective that needs
+  one, or each process sees only one device, because the program or its launcher hides the others.
 * `device_id` is passed.
 * DeepSpeed, Accelerate, Lightning, Horovod or Ray choose it.
 * Every tensor is put on a device with an index.
 
 ## Fix
 
-`--fix` calls `set_device` with the local rank before the group is set up. There is none in C and C++, where
+`--fix` calls `set_device` with the local rank before the group is set up. There is no fix in C and C++, where
 nothing says what the local rank is.
 
 ## Proof

@@ -186,25 +186,26 @@ extern const Rule GlobalRankAsDevice = {
     .code = kAR201,
     .name = "global-rank-as-device",
     .severity = Severity::Error,
-    .preview_in_part = "findings in Python programs, unless the settings say that the job has several nodes: of those that were read last 5 of 13 were right, "
-                       "and where a command is seen to start several nodes 1 of 4",
+    .preview_in_part = "findings in Python programs, unless the settings say that the job has several nodes: of the last ones that were read, 5 of 13 were right, "
+                       "and 1 of 4 where a command is seen to start several nodes",
     .languages = "Python, C, C++",
     .summary = "device selected by the global rank, which counts on from node to node",
     .explanation = R"md(
 ## What it finds
 
-A device that is selected by the global rank, or by arithmetic on it that leaves the devices of a node: in
+A device that is selected by the global rank, or by arithmetic on it that exceeds the devices of a node: in
 `set_device`, `device_ids`, `.to(rank)`, `torch.device("cuda", rank)`, in texts such as `f"cuda:{rank}"`, in
-`cudaSetDevice(rank)` and whatever else the knowledge base calls a selection of a device. The number is
-computed for each rank of two nodes with two devices; a rank that asks for a device which its node does not
-have is a finding.
+`cudaSetDevice(rank)`, and in every other call that selects a device according to the knowledge base. The
+number is computed for each rank of two nodes with two devices. A rank that asks for a device which its node
+does not have is a finding.
 
 ## Why it hurts
 
-On one node the global and the local rank are the same, so the program works. On the second node the first
-process is rank 8 and has devices 0 to 7: it stops with `CUDA error: invalid device ordinal`, and the first
-node waits in `init_process_group` or in the first collective until it times out. Where devices are hidden
-with `CUDA_VISIBLE_DEVICES`, several processes may share device 0 instead and run out of memory.
+On one node, the global and the local rank are the same, so the program works. On the second node of a job
+with eight devices per node, the first process has rank 8 and devices 0 to 7. It stops with `CUDA error:
+invalid device ordinal`, and the first node waits in `init_process_group` or in the first collective until it
+times out. If devices are hidden with `CUDA_VISIBLE_DEVICES`, several processes may share device 0 instead and
+run out of memory.
 
 ## Wrong
 
@@ -231,21 +232,20 @@ model = DDP(model.cuda(), device_ids=[local_rank])
 * It is a local rank of any launcher: `LOCAL_RANK`, `SLURM_LOCALID`, `OMPI_COMM_WORLD_LOCAL_RANK`,
   `accelerator.local_process_index`, `dist.get_node_local_rank()`, the rank in a communicator of
   `MPI_Comm_split_type`.
-* The process group is set up with as many ranks as this machine has devices, or each process takes
-  its index on this machine for its rank: then `dist.get_rank()` is the local rank wherever the
-  program asks for it.
+* The process group is set up with as many ranks as this machine has devices, or each process uses its index
+  on this machine as its rank: then `dist.get_rank()` is the local rank wherever the program asks for it.
 * Another place in the file selects a device by the same rank: one finding names them all, with one fix.
-* That it is a rank is known from a name alone, or nothing says that the program is made for several nodes:
-  no command starts it on several, it takes no number of nodes, asks for no node rank, reads nothing of
-  Slurm, and counts no ranks on a node. `--min-confidence possible` shows these; in C and C++ they are shown.
+* Only a name says that it is a rank, or nothing says that the program is made for several nodes: no command
+  starts it on several, it takes no number of nodes, asks for no node rank, reads nothing from Slurm, and
+  counts no ranks on a node. `--min-confidence possible` shows these. In C and C++ they are always shown.
 
 ## Fix
 
-`--fix` puts the local rank in its place: a variable that holds it at this place; the index that `mp.spawn`
-gives to each process; `hvd.local_rank()` beside `hvd.rank()`; or the variable of the launcher that tells the
-rank, as `SLURM_LOCALID` beside `SLURM_PROCID`, and `LOCAL_RANK` beside `RANK` or where the process group
-finds the rank by itself. Where none of these is known there is no fix. In C and C++ only a variable of the
-program.
+`--fix` replaces the rank with the local rank: a variable that holds it at this place; the index that
+`mp.spawn` gives to each process; `hvd.local_rank()` for `hvd.rank()`; or the variable of the launcher that
+gives the rank: `SLURM_LOCALID` for `SLURM_PROCID`, and `LOCAL_RANK` for `RANK` or if the process group finds
+the rank by itself. If none of these is known, there is no fix. In C and C++, only a variable of the program
+is used.
 
 ## Proof
 

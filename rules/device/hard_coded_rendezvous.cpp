@@ -317,22 +317,22 @@ extern const Rule HardCodedRendezvous = {
     .name = "hard-coded-rendezvous",
     .severity = Severity::Warning,
     .on_by_default = false,
-    .preview = "of 28 findings that were shown by default for a while, in programs that are seen to start on ranks and of code that nobody had looked at, 20 were right",
+    .preview = "20 of 28 findings were right while the rule was shown by default for a time, on unseen code, in programs that are seen to be started on ranks",
     .languages = "Python",
     .summary = "port or address at which the ranks meet, written into the program",
     .explanation = R"md(
 ## What it finds
 
-`os.environ["MASTER_PORT"]`, or a variable `master_port`, set to a number in the program, also to
-the default of a parameter for which no call passes another one, and an `init_method` of the form
-`tcp://host:port` that is written in the program, there or where it is passed. A number above 65535, or a
-text without digits, is an error: no port has it.
+`os.environ["MASTER_PORT"]`, or a variable `master_port`, that the program sets to a number, including the
+default of a parameter for which no call passes another value; and an `init_method` of the form
+`tcp://host:port` that is written in the program, in the call or where it is passed from. A number above
+65535, or a text without digits, is an error: no port has it.
 
 ## Why it hurts
 
-The number replaces what the launcher, the scheduler or the user said. The second job on the same machine ends
-with `EADDRINUSE` or `The server socket has failed to listen`, or, worse, its ranks join the first job and
-both hang. After a crash the port stays taken for a while, and the restart fails.
+The number overrides what the launcher, the scheduler or the user said. The second job on the same machine
+ends with `EADDRINUSE` or `The server socket has failed to listen`. Or, worse, its ranks join the first job
+and both hang. After a crash the port stays in use for a while, and the restart fails.
 
 ## Wrong
 
@@ -350,21 +350,21 @@ dist.init_process_group("nccl", rank=rank, world_size=world_size)
 
 ## When it is silent
 
-* `setdefault`, `get` with a default, or a test of the environment around the assignment.
-* It stands in an exception handler: a second try where joining the job has failed.
-* The port comes from somewhere: an argument, a configuration, a free port of the system, 0.
-* It is the first that is tried: it is counted up (`while is_taken(port): port += 1`), or another one is set
-  in the same function.
+* There is `setdefault`, `get` with a default, or a test of the environment around the assignment.
+* It is in an exception handler: a second try after joining the job has failed.
+* The port comes from somewhere else: an argument, a configuration, a free port of the system, 0.
+* It is only the first port that is tried: it is counted up (`while is_taken(port): port += 1`), or the same
+  function sets another one.
 * The job has one process, or MPI introduces its ranks to each other.
-* The function is one of a script, and nothing calls it.
+* The function belongs to a script, and nothing calls it.
 
 ## Fix
 
-There is none: whether the launcher sets the port is not seen in the program.
+There is none: the program does not show whether the launcher sets the port.
 
 ## Proof
 
-There is nothing to replay: it takes a second job on the same machine.
+There is nothing to replay: the defect needs a second job on the same machine.
 )md",
     .check = CheckHardCodedRendezvous};
 

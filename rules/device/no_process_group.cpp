@@ -185,21 +185,21 @@ extern const Rule NoProcessGroup = {
     .severity = Severity::Error,
     .on_by_default = false,
     .preview =
-        "whoever starts a library or a plug-in may stand outside of the checked files, and there "
+        "the code that starts a library or a plug-in may be outside the checked files, and there "
         "were too few findings on public code to say how often it is right",
     .languages = "Python",
-    .summary = "collectives, ranks or DDP in a program that never sets a process group up",
+    .summary = "collectives, ranks or DDP in a program that never sets up a process group",
     .explanation = R"md(
 ## What it finds
 
-A script that calls a collective, asks for its rank or wraps a model in DDP, while no file of the
-program calls `init_process_group` or anything that could. Also a collective behind a call of a
-helper that returns before it sets the group up where there is no launcher.
+A script that calls a collective, asks for its rank or wraps a model in DDP, while no file of the program
+calls `init_process_group` or anything that could call it. Also a collective after a call of a helper that
+returns before it sets the group up if there is no launcher.
 
 ## Why it hurts
 
 The call raises `Default process group has not been initialized, please make sure to call init_process_group`:
-in the best case at once, in the worst after hours, when the first checkpoint is reduced.
+in the best case at once, in the worst case after hours, when the first checkpoint is reduced.
 
 ## Wrong
 
@@ -220,17 +220,18 @@ for batch in loader:
 
 ## When it is silent
 
-* The call follows a test (`dist.is_initialized()`, `if args.distributed`), or is in a `try`.
+* The call is behind a test (`dist.is_initialized()`, `if args.distributed`), or in a `try`.
 * The code is a library: nothing in the checked files runs it.
-* A framework sets the group up, or a function outside the project is called whose name says that it may.
+* A framework sets the group up, or the program calls a function outside the project whose name says that it
+  may do so.
 
 ## Fix
 
-There is none: which backend and which launcher is meant is not known.
+There is none: it is not known which backend and which launcher are meant.
 
 ## Proof
 
-There is nothing to replay: every rank fails alike.
+There is nothing to replay: every rank fails in the same way.
 )md",
     .check = CheckNoProcessGroup};
 

@@ -64,17 +64,17 @@ extern const Rule ProcessGroupLeak = {
     .severity = Severity::Info,
     .on_by_default = false,
     .languages = "Python",
-    .summary = "process group that is set up and never destroyed",
+    .summary = "process group that is set up but never destroyed",
     .explanation = R"md(
 ## What it finds
 
-`init_process_group` in a program of which no file calls `destroy_process_group`.
+`init_process_group` in a program in which no file calls `destroy_process_group`.
 
 ## Why it hurts
 
 Ranks that are done exit while others still communicate. PyTorch warns `destroy_process_group() was not called
-before program exit, which can leak resources`, and on some versions of NCCL the exit hangs or ends with an
-error, so that the launcher takes a finished job for a failed one.
+before program exit, which can leak resources`. With some versions of NCCL, the exit hangs or ends with an
+error, so the launcher reports a finished job as failed.
 
 ## Wrong
 
@@ -98,11 +98,11 @@ if __name__ == "__main__":
 * `destroy_process_group` occurs in any file of the program.
 * A framework sets the group up.
 
-It is advice, and off by default: `--select AR207` turns it on.
+The rule is advice, and off by default: `--select AR207` turns it on.
 
 ## Fix
 
-`--fix` destroys the group at the end of the main block, where that does not start processes.
+`--fix` destroys the group at the end of the main block, unless that block starts processes.
 
 ## Proof
 

@@ -153,19 +153,19 @@ extern const Rule RankWithoutWorldSize = {
     .on_by_default = false,
     .preview = kTooFewWereRead,
     .languages = "Python",
-    .summary = "rank taken from one launcher's variables, and the number of ranks from none",
+    .summary = "rank taken from a launcher's variables, but the number of ranks from none",
     .explanation = R"md(
 ## What it finds
 
 A function that joins the job with `rank=args.rank, world_size=args.world_size` and reads both from the
-variables of a launcher in one branch, but only the rank in another, mostly that of Slurm. The number of
-ranks is then what the option says, and that is 1 by default.
+variables of a launcher in one branch, but only the rank in another branch, mostly the one for Slurm. The
+number of ranks is then the value of the option, which is 1 by default.
 
 ## Why it hurts
 
-Under plain `srun` each task has its own rank and believes to be in a job of one. Rank 0 starts and trains
-alone; the others stop with `ValueError: rank should be less than world_size`, or wait for a rendezvous that
-is over.
+Under plain `srun`, each task has its own rank and assumes that it is in a job of one. Rank 0 starts and
+trains alone. The others stop with `ValueError: rank should be less than world_size`, or wait for a rendezvous
+that is over.
 
 ## Wrong
 
@@ -186,11 +186,12 @@ elif "SLURM_PROCID" in os.environ:
 
 ## When it is silent
 
-* The number is set in the branch, around it, or anywhere else in the program, as by a script that submits it.
-* The option has another default than 1, or a command of the project passes it.
+* The number is set in the branch, around it, or anywhere else in the program, for example by a script that
+  submits it.
+* The default of the option is not 1, or a command of the project passes the option.
 * No branch sets both: the numbers come from elsewhere.
 
-It is *possible*, and hidden by default, where no command of the project starts the program by `srun`.
+The finding is *possible*, and hidden by default, if no command of the project starts the program with `srun`.
 
 ## Fix
 

@@ -49,7 +49,7 @@ extern const Rule WorldSizeFromDeviceCount = {
     .name = "world-size-from-device-count",
     .severity = Severity::Error,
     .languages = "Python",
-    .summary = "number of devices of a node taken for the number of ranks of the job",
+    .summary = "number of devices of one node used as the number of ranks of the job",
     .explanation = R"md(
 ## What it finds
 
@@ -58,9 +58,9 @@ comes from the environment.
 
 ## Why it hurts
 
-`device_count()` says what one machine has. With two nodes, or with fewer processes than devices, the number
-is wrong: `init_process_group` waits for ranks that never come and ends after its timeout, with nothing said
-about the cause; or two jobs of eight ranks train side by side, each on all of the data.
+`device_count()` gives the number of devices of one machine. With two nodes, or with fewer processes than
+devices, the number is wrong: `init_process_group` waits for ranks that never come and ends after its timeout,
+without naming the cause. Or two jobs of eight ranks train side by side, each on all of the data.
 
 ## Wrong
 
@@ -76,19 +76,19 @@ dist.init_process_group("nccl")
 
 ## When it is silent
 
-* The program starts the processes itself, one a device (`mp.spawn`).
+* The program starts the processes itself, one per device (`mp.spawn`).
 * The number comes from the environment, an argument, or is multiplied by the number of nodes.
 
-Where the project's scripts and pages start the program, and all of them on one node, it is shown only with
-`--min-confidence possible`.
+If the project's scripts and pages start the program, and all of them on one node, the finding is shown only
+with `--min-confidence possible`.
 
 ## Fix
 
-There is none: what launches the program is not seen in it.
+There is none: the code does not show what launches the program.
 
 ## Proof
 
-There is nothing to replay: no group comes about.
+There is nothing to replay: the group is never created.
 )md",
     .check = CheckWorldSizeFromDeviceCount};
 

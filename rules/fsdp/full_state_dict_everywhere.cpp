@@ -101,9 +101,9 @@ extern const Rule FullStateDictEverywhere = {
 
 ## Why it hurts
 
-All ranks gather all parameters and keep them: on the device without `offload_to_cpu`, in as many copies as a
-node has ranks without `rank0_only`. A model that is sharded because it does not fit does not fit now, and the
-job ends with `CUDA out of memory` (or the node runs out of host memory) when the first checkpoint is written.
+All ranks gather all parameters and keep them: on the device without `offload_to_cpu`, and without
+`rank0_only` in as many copies as a node has ranks. A model that is sharded because it does not fit now has to
+fit. The job ends with `CUDA out of memory` (or the node runs out of host memory) at the first checkpoint.
 
 ## Wrong
 
@@ -128,9 +128,9 @@ with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT, config):
 
 ## Fix
 
-`--fix` passes such a configuration where none is given and the function writes on rank 0 only. Where the
-other ranks may use what they gathered, `--unsafe-fixes` does. Shards, by `torch.distributed.checkpoint`, are
-the better way for large models.
+`--fix` passes such a configuration if none is given and the function writes on rank 0 only. If the
+other ranks may use what they gathered, `--unsafe-fixes` does so. For large models it is better to save shards
+with `torch.distributed.checkpoint`.
 
 ## Proof
 

@@ -100,15 +100,15 @@ extern const Rule NoWrapPolicy = {
     .explanation = R"md(
 ## What it finds
 
-`FullyShardedDataParallel(model)` without an `auto_wrap_policy`, in a program that wraps no parts by
-themselves; or with the bare `size_based_auto_wrap_policy`, whose default of 100 million parameters a block
+`FullyShardedDataParallel(model)` without an `auto_wrap_policy`, in a program that does not wrap parts
+separately; or with the bare `size_based_auto_wrap_policy`, whose default of 100 million parameters a block
 seldom reaches.
 
 ## Why it hurts
 
-FSDP gathers a unit before it is computed and frees it after. With one unit that is the whole model, in
-forward and in backward: the peak of memory is that of DDP, nothing overlaps with the gathering, and what
-remains of sharding is a smaller optimizer. It looks as if FSDP did not help.
+FSDP gathers a unit before it is computed and frees it afterwards. If there is only one unit, that is the
+whole model, in forward and in backward. The peak memory is that of DDP, nothing overlaps with the gathering,
+and all that sharding saves is optimizer memory. It looks as if FSDP did not help.
 
 ## Wrong
 
@@ -125,13 +125,13 @@ model = FSDP(model, auto_wrap_policy=policy)
 
 ## When it is silent
 
-* Several wrappers are made, or one in a loop: the parts are wrapped by hand.
-* The policy is a variable or a function of its own, or arguments are passed on with `**`.
+* Several wrappers are created, or one in a loop: the parts are wrapped by hand.
+* The policy is a variable or the project's own function, or arguments are passed on with `**`.
 * The strategy is `NO_SHARD`: every rank holds the whole model anyway.
 
 ## Fix
 
-There is none: which class is a block only you know.
+There is none: only you know which class is a block.
 
 ## Proof
 

@@ -119,18 +119,18 @@ extern const Rule OptimizerBeforeSharding = {
     .name = "optimizer-before-sharding",
     .severity = Severity::Error,
     .languages = "Python",
-    .summary = "optimizer made of parameters that FSDP replaces afterwards",
+    .summary = "optimizer created from parameters that FSDP replaces afterwards",
     .explanation = R"md(
 ## What it finds
 
-An optimizer that is made of a model's parameters, or by a method of the model, before the same function
+An optimizer that is created from a model's parameters, or by a method of the model, before the same function
 wraps that model in FSDP or calls `fully_shard` on it.
 
 ## Why it hurts
 
-Sharding puts new parameters in the place of the old ones. The optimizer goes on with the old: it steps on
-tensors without gradients, or updates copies that nobody uses. The loss stays where it was, without an
-error, on all ranks alike; the old parameters also keep their memory.
+Sharding replaces the parameters with new ones. The optimizer keeps the old ones: it steps on tensors without
+gradients, or updates copies that nobody uses. The loss does not change, without any error, on all ranks
+alike. The old parameters also keep their memory.
 
 ## Wrong
 
@@ -148,13 +148,13 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
 
 ## When it is silent
 
-* `use_orig_params` is set: the parameter objects stay.
-* An optimizer is made anew after the sharding.
-* They stand in different branches.
+* `use_orig_params` is set: the parameter objects stay the same.
+* A new optimizer is created after the sharding.
+* The two are in different branches.
 
 ## Fix
 
-There is none: what stands between the two lines may need either of them.
+There is none: the code between the two lines may need either of them.
 
 ## Proof
 

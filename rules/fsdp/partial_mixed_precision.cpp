@@ -63,7 +63,7 @@ extern const Rule PartialMixedPrecision = {
     .name = "partial-mixed-precision",
     .severity = Severity::Warning,
     .languages = "Python",
-    .summary = "mixed precision of FSDP that leaves the type of the gradient reduction to chance",
+    .summary = "mixed precision of FSDP that does not set the type of the gradient reduction",
     .explanation = R"md(
 ## What it finds
 
@@ -72,9 +72,9 @@ extern const Rule PartialMixedPrecision = {
 
 ## Why it hurts
 
-Without it gradients are reduced in the type of the parameters. A sum over hundreds of ranks in bfloat16,
-which has 8 bits of precision, loses the small contributions: the loss curve of 256 ranks is a little
-worse than that of 8, and nobody knows why.
+Without `reduce_dtype`, gradients are reduced in the type of the parameters. A sum over hundreds of ranks in
+bfloat16, which has 8 bits of precision, loses the small contributions: the loss curve of 256 ranks is a
+little worse than that of 8, and nobody knows why.
 
 ## Wrong
 
@@ -90,13 +90,13 @@ policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.flo
 
 ## When it is silent
 
-* `reduce_dtype` is given, whatever it is, here or for another policy that the same function makes.
+* `reduce_dtype` is given, whatever its value, here or for another policy that the same function creates.
 * The parameters stay in float32, or their type is a variable.
 
 ## Fix
 
-`--fix` adds `reduce_dtype=torch.float32`. It doubles the bytes of the reduction; pass
-`torch.bfloat16` to say that the loss of precision is wanted.
+`--fix` adds `reduce_dtype=torch.float32`. It doubles the bytes of the reduction. Pass
+`torch.bfloat16` to say that the loss of precision is intended.
 
 ## Proof
 

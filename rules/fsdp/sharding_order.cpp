@@ -73,13 +73,13 @@ extern const Rule ShardingOrder = {
     .explanation = R"md(
 ## What it finds
 
-`fully_shard` of a model, and after it, in the same function, of its layers.
+`fully_shard` on a model and then, in the same function, on its layers.
 
 ## Why it hurts
 
-`fully_shard` makes one unit of all parameters that belong to none yet. Called on the model first, it takes
-all: the whole model is gathered for each forward, as without sharding, and the calls for the layers find
-nothing.
+`fully_shard` makes one unit of all parameters that are not in a unit yet. If it is called on the model first,
+it takes all of them: the whole model is gathered for each forward, as without sharding, and the calls for the
+layers find nothing left.
 
 ## Wrong
 
@@ -99,8 +99,8 @@ fully_shard(model)
 
 ## When it is silent
 
-* The layers come first, or stand in another branch.
-* Both calls stand in different functions.
+* The layers come first, or are in another branch.
+* The two calls are in different functions.
 * A model goes through `torch.compile` before DDP wraps it. Nothing is compiled before the first forward,
   which is that of the wrapper, and there the compiler splits its graphs at the buckets in either order
   (seen with PyTorch 2.15).

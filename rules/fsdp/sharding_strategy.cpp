@@ -43,9 +43,9 @@ extern const Rule ShardingStrategy = {
 
 ## Why it hurts
 
-PyTorch develops `fully_shard` only. FSDP1 flattens the parameters of a unit into one tensor: frozen and
-trained parameters do not mix, optimizers see one parameter, and gradients are clipped by a method of its own.
-`NO_SHARD` keeps whole copies, as DDP does, and is slower.
+PyTorch develops only `fully_shard`. FSDP1 flattens the parameters of a unit into one tensor: a unit cannot
+mix frozen and trained parameters, optimizers see a single parameter, and clipping gradients needs a separate
+method. `NO_SHARD` keeps whole copies, as DDP does, and is slower.
 
 ## Wrong
 
@@ -65,12 +65,13 @@ fully_shard(model)
 
 * `fully_shard` is used.
 
-It is advice, and off by default: `--select AR607` turns it on. Whether full sharding across slow links or
-sharding within a node is faster depends on the machine, which a program does not show: it is not judged.
+The rule is advice, and off by default: `--select AR607` turns it on. It does not judge whether full sharding
+across slow links or sharding within a node is faster: that depends on the machine, which the code does not
+show.
 
 ## Fix
 
-There is none: checkpoints and optimizers have to follow.
+There is none: checkpoints and optimizers have to be changed too.
 
 ## Proof
 

@@ -167,15 +167,15 @@ extern const Rule UnshardedGradientClip = {
 ## What it finds
 
 `torch.nn.utils.clip_grad_norm_(model.parameters(), ...)` where `model` is wrapped in
-`FullyShardedDataParallel` (FSDP1); the parameters may be in a list or a variable, or a helper may be given
-them. The same of `clip_grads_with_norm_` with what `get_total_norm` made of their gradients.
+`FullyShardedDataParallel` (FSDP1). The parameters may be in a list or a variable, or passed to a helper. The
+same goes for `clip_grads_with_norm_` with what `get_total_norm` computed from their gradients.
 
 ## Why it hurts
 
-On FSDP1 the parameters of a rank are its shards, and the function takes the norm of these alone. It is
+With FSDP1, the parameters of a rank are its shards, and the function takes the norm of these alone. That is
 smaller than the norm of the whole gradient by about the square root of the number of ranks, so clipping
-sets in far too late; and each rank scales by another factor, so that the direction of the step is wrong as
-well. Training is unstable in a way that gets worse with more ranks.
+sets in far too late. Each rank also scales by a different factor, so the direction of the step is wrong, too.
+Training is unstable in a way that gets worse with more ranks.
 
 ## Wrong
 
@@ -194,9 +194,9 @@ model.clip_grad_norm_(1.0)
 ## When it is silent
 
 * The model is sharded with FSDP2 (`fully_shard`): its parameters are DTensors, for which the function
-  computes the norm of the whole.
+  computes the norm of the whole gradient.
 * The model is under DDP, where every rank holds all gradients.
-* What the model is cannot be told, or it is wrapped on some paths only.
+* What the model is cannot be determined, or it is wrapped on some paths only.
 
 ## Fix
 

@@ -108,20 +108,20 @@ extern const Rule UnsyncedGeneration = {
     .on_by_default = false,
     .preview = kTooFewWereRead,
     .languages = "Python",
-    .summary = "`generate` of a sharded model that ends at another length on each rank",
+    .summary = "`generate` on a sharded model that ends at a different length on each rank",
     .explanation = R"md(
 ## What it finds
 
-`generate` of Transformers on a model whose parameters DeepSpeed's ZeRO-3 or FSDP splits over the ranks, from
+Transformers' `generate` on a model whose parameters DeepSpeed's ZeRO-3 or FSDP splits over the ranks, with
 texts that differ between ranks, without `synced_gpus`: either `synced_gpus=False` is passed, or nothing is
-passed and nothing in the program tells Transformers of ZeRO-3 (`HfDeepSpeedConfig`, its `Trainer`,
+passed and nothing in the program tells Transformers about ZeRO-3 (`HfDeepSpeedConfig`, its `Trainer`,
 Accelerate).
 
 ## Why it hurts
 
 Each new token is one forward pass, and each forward pass gathers all parameters from all ranks. A rank
-whose texts have ended goes on to what comes next; the others ask it for its part of the parameters and
-wait. The job hangs in `all_gather` until the timeout, at a batch that nobody can tell before.
+whose texts have ended goes on to whatever comes next. The others ask it for its part of the parameters and
+wait. The job hangs in `all_gather` until the timeout, at a batch that nobody can predict.
 
 ## Wrong
 
@@ -142,14 +142,14 @@ for batch in loader:
 ## When it is silent
 
 * `synced_gpus` is true, or not known.
-* Transformers knows of the sharding: it keeps ranks together by itself where an `HfDeepSpeedConfig` of
+* Transformers knows about the sharding: it keeps the ranks together by itself if an `HfDeepSpeedConfig` of
   stage 3 is alive (seen in 4.30), and under FSDP (seen in 4.46).
 * All ranks generate from the same texts.
 * Nothing shows that the engine runs at stage 3.
 
 ## Fix
 
-There is none: ranks must also come to the call equally often.
+There is none: ranks must also reach the call equally often.
 
 ## Proof
 
