@@ -247,7 +247,7 @@ class WrappedBefore {
 
   void Report(ir::StmtId stmt, std::string_view what, FindingSink& sink) const {
     Finding finding = FindingAt(context_, kAR506, Severity::Error, Confidence::Likely, wrap_.function, stmt,
-                                {"parameters are {} after DDP was made: its hooks still belong to the old ones",
+                                {"parameters are {} after DDP was created: its hooks still belong to the old ones",
                                  {std::string(what)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"too late", {}});
     AddLabel(finding, SpanOf(context_, {wrap_.function, wrap_.expr}), LabelRole::Why, {"wrapped here", {}});

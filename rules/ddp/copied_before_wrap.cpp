@@ -151,11 +151,11 @@ class EarlyCopies {
   void Report(const CopyingCall& copy, const SeedPlace& seed, const KnownCall& wrapping) {
     const std::string model = Quoted(context_, {copy.call.function, copy.model});
     Finding finding = FindingAt(context_, kAR511, Severity::Warning, Confidence::Likely, copy.call,
-                                {"each rank copies weights of its own: DDP makes those of `{}` alike only after this", {model}});
+                                {"each rank copies its own weights: DDP gives all ranks the same weights of `{}` only after this", {model}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"the copy keeps what this rank drew", {}});
-    AddLabel(finding, SpanOf(context_, seed.site), LabelRole::Why, {"each rank is seeded with another number before it makes the model", {}});
+    AddLabel(finding, SpanOf(context_, seed.site), LabelRole::Why, {"each rank is seeded differently before it creates the model", {}});
     AddLabel(finding, SpanOf(context_, {wrapping.function, wrapping.expr}), LabelRole::Note, {"sends the weights of rank 0 to all ranks", {}});
-    finding.help = {"copy the model once it is wrapped, from its `module`, or add the rank to the seed only after that", {}};
+    finding.help = {"copy the model from the wrapper's `module`, or add the rank to the seed only after the wrapping", {}};
     sink_.push_back(std::move(finding));
   }
 
