@@ -533,7 +533,7 @@ class Backward {
                                  {Quoted(context_, model)}});
     AddLabel(finding, SpanOf(context_, model), LabelRole::Primary, {"the model inside the wrapper", {}});
     AddLabel(finding, SpanOf(context_, backward_), LabelRole::Note, {"reduces nothing", {}});
-    finding.help = {"call the wrapper itself; move what else must run into the model's `forward`", {}};
+    finding.help = {"call the wrapper itself; move other code that must run into the model's `forward`", {}};
     sink.push_back(std::move(finding));
   }
 

@@ -235,7 +235,7 @@ class Attributes {
     findings::Assumptions assumed;
     assumed.Add(findings::Assumption::SettingUnknown);
     findings::Assume(finding, assumed);
-    AddLabel(finding, SpanOf(context_, object), LabelRole::Primary, {"the wrapper, on some way here", {}});
+    AddLabel(finding, SpanOf(context_, object), LabelRole::Primary, {"the wrapper, on some path to here", {}});
     const std::vector<ValueId> wrappers = paths_.WrappersAt(object);
     for (const objects::KnownCall& wrap : Wrappings(context_)) {
       const ValueId made = context_.facts.value(context_.program.funcs[wrap.function].module, wrap.expr);

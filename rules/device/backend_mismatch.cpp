@@ -61,11 +61,11 @@ class Backends {
     if (!made.expr || !OnlyNccl(module) || calls_.Names(module, {"set_default_device", "set_default_tensor_type"}) || MakesMeshOfHosts(module)) return;
     const Site site{call.function, call.expr};
     Finding finding = FindingAt(context_, kAR206, Severity::Error, Confidence::Likely, site,
-                                {"`{}` is in host memory, but the group uses NCCL: that has no {} for it",
+                                {"`{}` is in host memory, but the group uses NCCL, which has no {} for it",
                                  {Quoted(context_, {call.function, tensor}), std::string(kind)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"raises: no backend type associated with device type cpu", {}});
     AddLabel(finding, SpanOf(context_, made), LabelRole::Why, {"made without a device", {}});
-    finding.help = {"make it on the device of this rank: `device=\"cuda\"`, or set the group up with `cpu:gloo,cuda:nccl`", {}};
+    finding.help = {"create it on the device of this rank: `device=\"cuda\"`, or set the group up with `cpu:gloo,cuda:nccl`", {}};
     finding.witness = BackendWitness(context_, call);
     sink_.push_back(std::move(finding));
   }

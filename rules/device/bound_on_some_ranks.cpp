@@ -183,7 +183,7 @@ class HalfBoundNames {
 
   void ReportPart(const Site& object, const Site& part) {
     Finding finding = FindingAt(context_, kAR208, Severity::Error, Confidence::Likely, part,
-                                {"`{}` is None on some ranks, and they take a part of it as well: there an error ends the process", {Quoted(context_, object)}});
+                                {"`{}` is None on some ranks, but they also access a part of it: an error ends the process there", {Quoted(context_, object)}});
     AddLabel(finding, SpanOf(context_, object), LabelRole::Primary, {"None on some ranks", {}});
     AddReasons(context_, object, finding);
     finding.help = {"do this only on the ranks that have it, or give it a value on every rank", {}};
@@ -211,7 +211,7 @@ class HalfBoundNames {
 
   void Report(NameId name, const Site& store, const Site& read) {
     Finding finding = FindingAt(context_, kAR208, Severity::Error, Confidence::Likely, read,
-                                {"`{}` is assigned on some ranks only, and the others read it, too: there an `UnboundLocalError` ends the process",
+                                {"`{}` is assigned on some ranks only, but the others also read it: an `UnboundLocalError` ends the process there",
                                  {std::string(context_.program.text(name))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"has no value on the other ranks", {}});
     AddLabel(finding, SpanOf(context_, store), LabelRole::Note, {"assigned here, on some ranks", {}});

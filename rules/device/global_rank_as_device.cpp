@@ -111,7 +111,7 @@ class RankDevices {
     const std::string number = Quoted(context_, place.site);
     Finding finding = FindingAt(
         context_, kAR201, Severity::Error, by_name || !may_have_several ? Confidence::Possible : Confidence::Likely, place.site,
-        {"`{}` counts the ranks of all nodes, but selects a device: in {}, with {} devices a node, rank {} asks for device {}",
+        {"`{}` counts the ranks of all nodes, but selects a device: in {}, with {} devices per node, rank {} asks for device {}",
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
     AddReasons(context_, place.site, finding);

@@ -135,7 +135,7 @@ class Module {
 
   void ReportWord(const Site& site) {
     Finding finding = FindingAt(context_, kAR203, Severity::Error, Confidence::Certain, site,
-                                {"`{}` is no number of a port: joining the job fails on every rank",
+                                {"`{}` is not a port number: joining the job fails on every rank",
                                  {std::string(context_.values.Str(context_.facts.value(id_, site.expr)))}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"no number", {}});
     finding.help = {"keep what is there: `os.environ.setdefault(\"MASTER_PORT\", ...)`, or let the system choose a free port", {}};

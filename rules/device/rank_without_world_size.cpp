@@ -120,7 +120,7 @@ class RanksOfEnvironment {
     // Who starts it without torchrun is mostly not written down.
     const bool is_started_so = context_.launch.LeavesOthers(module_id_);
     Finding finding = FindingAt(context_, kAR209, Severity::Error, is_started_so ? Confidence::Likely : Confidence::Possible, init_.function, stmt,
-                                {"the rank is taken from the environment here, and `{}` stays 1: each rank but the first is told a number of ranks that it does not fit into",
+                                {"the rank is taken from the environment here, but `{}` stays 1: every rank except rank 0 is too large for that number of ranks",
                                  {Quoted(context_, {init_.function, context_.index.ArgExpr(init_, "world_size")})}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"sets the rank alone", {}});
     AddLabel(finding, HeadOf(context_, module_id_, other), LabelRole::Note, {"the number of ranks is set beside this one", {}});
