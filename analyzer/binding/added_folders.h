@@ -1,7 +1,7 @@
-// Imports from folders that a file puts into the path of Python itself: `sys.path.append("lib")`, then `from nets import Net` of `lib/nets.py`.
+// Imports from folders that a file adds to Python's own path: `sys.path.append("lib")`, then `from nets import Net` for `lib/nets.py`.
 //
-// Such a folder is looked for by the texts in the call, one by one and all of them joined (`os.path.join(root, "src", "lib")`), beside the file and in
-// the folders around it. Unsound where the folder comes behind those of installed packages, and one of these has the name.
+// The folder is looked up by the texts in the call, each of them alone and all of them joined (`os.path.join(root, "src", "lib")`), next to the
+// file and in the folders around it. Unsound if the folder comes after those of installed packages, and one of these has the name.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The files that make one program: what a file imports, and who imports it.
+// The files that make up one program: what a file imports, and which files import it.
 #pragma once
 
 #include <vector>

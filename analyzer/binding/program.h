@@ -1,5 +1,5 @@
-// The whole program: modules under their names, functions and classes under program-wide ids, and what imports,
-// bases and methods refer to.
+// The whole program: modules by name, functions and classes by program-wide ids, and what imports, bases and methods
+// refer to.
 #pragma once
 
 #include <cstdint>

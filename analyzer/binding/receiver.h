@@ -1,4 +1,4 @@
-// What the first parameter of a method is: the object, its class, or an argument like any other.
+// What the first parameter of a method is: the object, its class, or an ordinary argument.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// What the analysis took for granted, as data. Whoever concludes something adds what the conclusion rests on; confidence
-// is computed from that here and nowhere else, and reports show it to people and machines.
+// What the analysis took for granted, as data. Code that concludes something adds what the conclusion rests on. Confidence
+// is computed from these assumptions here and nowhere else, and reports show them to people and machines.
 //
-// An assumption is a kind without a place: a set of them is one word, is joined by `|`, and travels with values, steps
-// of traces and findings. Assumptions only accumulate; nothing takes one back.
+// An assumption is a kind without a place. A set of them is one word, is joined with `|`, and travels with values, steps
+// of traces and findings. Assumptions only accumulate. Nothing takes one back.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The text of an ignore comment, taken apart: `# allranks: ignore[AR101, AR104] reason`.
+// The parsed text of an ignore comment: `# allranks: ignore[AR101, AR104] reason`.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a rule says about a place. Values only: reports make the text.
+// What a rule says about a place. Only values: reports produce the text.
 #pragma once
 
 #include <optional>

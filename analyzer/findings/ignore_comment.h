@@ -1,4 +1,4 @@
-// Ignore comments as they are added for people: `--add-ignore`, and the action of an editor.
+// Ignore comments that allranks adds for the user: `--add-ignore`, and the action of an editor.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
-// `# allranks: ignore[AR101] reason`: comments by which people accept a finding.
+// `# allranks: ignore[AR101] reason`: comments with which people accept a finding.
 //
-// At the end of a line the comment covers every statement that starts on that line, or else the innermost one that
-// the line belongs to; on a line of its own, the next statement. A compound statement is covered with its body.
-// `ignore-file[...]` covers the file. A code is always needed: a blanket comment would hide what comes later.
+// At the end of a line, the comment covers every statement that starts on that line, or else the innermost one that
+// the line belongs to. On a line of its own, it covers the next statement. A compound statement is covered with its body.
+// `ignore-file[...]` covers the file. A code is always required, because a blanket comment would hide later findings.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the text of a module does with attributes, whatever objects they are of.
+// What the text of a module does with attributes, regardless of which objects they belong to.
 #pragma once
 
 #include <unordered_set>

@@ -1,4 +1,4 @@
-// Which names a statement binds in the scope it stands in. The one place that knows: the scopes of functions, the table of
+// Which names a statement binds in its scope. This is the only place that knows: the scopes of functions, the table of
 // a module's names and the variables that a loop changes all ask here.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Which names stand in a function, whatever they mean there.
+// Which names occur in a function, whatever they mean there.
 #pragma once
 
 #include <span>

@@ -1,9 +1,9 @@
-// What other modules can see of one, as a number: imports, classes, the heads of functions, and all text that stands in no
-// function's body. As long as it stays, ids and meanings of names stay what they were in the whole program.
+// What other modules can see of a module, as a hash: imports, classes, the heads of functions, and all text outside of function
+// bodies. While it is unchanged, ids and meanings of names are unchanged in the whole program.
 //
-// Of bodies it holds what the analysis of other modules asks of them directly, so that nothing notes who asked: what they import,
-// which variables they declare to be the module's, classes in them and the names around these, whether a method is there to be
-// overridden, and whether it calls the one that it overrides.
+// From bodies it includes what the analysis of other modules asks directly, without a record of who asked: what they import,
+// which variables they declare as the module's, classes in them and the names around these, whether a method exists that may be
+// overridden, and whether it calls the method that it overrides.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// Stores that nobody else sees. The idea is that of dead store elimination, with other functions as the only readers.
+// Stores that no other function sees. The idea is that of dead store elimination, with other functions as the only readers.
 //
-// Of a field: `self.flag = mine`, and before the function calls a method of `self`, hands it on or ends, `self.flag = agreed`. Of a variable of
-// a file or a class: `flag = mine`, and before any code runs that could look at it, `flag = agreed`; so with the items of a table
-// (`settings["main"] = mine`). Where a variable is read by the statements in between, these get what it holds there; functions see it only when
+// For a field: `self.flag = mine`, and then `self.flag = agreed` before the function calls a method of `self`, passes it on or ends. For a
+// variable of a file or a class: `flag = mine`, and then `flag = agreed` before any code runs that could read it. The same goes for the items
+// of a table (`settings["main"] = mine`). Statements in between that read the variable get the value it holds there. Functions see it only when
 // they are called.
 //
-// Unsound: a property or another name of the same object may be read in between, and an exception may end the function; what operators,
-// properties and iterations of the program's own classes run is not seen, nor is another thread.
+// Unsound: a property or another name of the same object may be read in between, and an exception may end the function. Code that operators,
+// properties and iterations of the program's own classes run is not seen, and neither is another thread.
 #pragma once
 
 #include <cstdint>

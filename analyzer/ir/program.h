@@ -1,8 +1,8 @@
-// The intermediate representation: what a source file says, as flat arrays of small nodes named by ids.
+// The intermediate representation: the content of a source file, as flat arrays of small nodes addressed by ids.
 //
-// A `Module` is one file. Its expressions and statements form a structured tree (docs/how-it-works.md); a node's
-// fields `a` to `d` are read through the view of its kind below and written by `Builder` (builder.h) only.
-// Nothing here is resolved: a name is text, an import is what was written. `analyzer/binding` resolves.
+// A `Module` is one file. Its expressions and statements form a structured tree (docs/how-it-works.md). A node's
+// fields `a` to `d` are read through the view of its kind below and written only by `Builder` (builder.h).
+// Nothing here is resolved: a name is text, and an import is what was written. `analyzer/binding` resolves.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Modules as bytes: how a front end in a process of its own hands over what it read, and what may be kept on disk.
+// Modules as bytes: how a front end in a separate process returns what it read, and the form that may be kept on disk.
 //
-// The form is one of this machine (little-endian) and of this version: readers refuse any other. A reader takes any
-// bytes: what it returns is sound (`Verify` finds no fault with it), or it is an error.
+// The format belongs to this machine (little-endian) and this version. Readers refuse any other. A reader accepts any
+// bytes: its result is either sound (`Verify` finds no fault with it) or an error.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a node of a module stands in: the tree read upwards.
+// What a node of a module is part of: the tree read upwards.
 #pragma once
 
 #include "analyzer/ir/program.h"

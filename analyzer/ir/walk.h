@@ -1,4 +1,4 @@
-// The direct parts of nodes, for those who walk the tree without caring for every kind. Depth is bounded (kMaxDepth).
+// The direct children of nodes, for code that walks the tree without handling every kind. Depth is bounded (kMaxDepth).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The small language of knowledge files for what holds on which rank: `rank == 0`,
+// The small language that knowledge files use to say on which ranks something holds: `rank == 0`,
 // `0 <= local_rank < local_world_size // 2`, `pipeline_rank == pipeline_size - 1`, `not group_rank(group)`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the tool knows of libraries, as bytes: knowledge/*.toml are read when it is built, and not each time it starts.
+// The tool's knowledge of libraries, as bytes: knowledge/*.toml are read when the tool is built, not each time it starts.
 #pragma once
 
 #include <string>

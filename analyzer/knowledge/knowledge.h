@@ -1,5 +1,5 @@
 // What a library's function, method, attribute or class means for ranks. Filled from knowledge/*.toml
-// (docs/adding-knowledge.md describes the keys) and from the user's own files; read-only afterwards.
+// (docs/adding-knowledge.md describes the keys) and from the user's own files. Read-only afterwards.
 #pragma once
 
 #include <algorithm>

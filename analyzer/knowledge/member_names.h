@@ -1,4 +1,4 @@
-// What a call of a known method is called.
+// The names by which known methods are called.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a knowledge file says of names that files before it describe already.
+// What a knowledge file says about names that earlier files already describe.
 #pragma once
 
 #include <string>

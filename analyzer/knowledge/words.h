@@ -1,4 +1,4 @@
-// What people are told that a call is. The names of the knowledge base are for its files: no reader knows
+// How messages name a call. The names of the knowledge base are meant for its files: no reader knows
 // `@gradient_synced.backward`.
 #pragma once
 
