@@ -1,4 +1,4 @@
-// The names by which known methods are called.
+// The names of knowledge entries for methods.
 #pragma once
 
 #include <string>
