@@ -202,10 +202,10 @@ does not have is a finding.
 ## Why it hurts
 
 On one node, the global and the local rank are the same, so the program works. On the second node of a job
-with eight devices per node, the first process has rank 8 and devices 0 to 7. It stops with `CUDA error:
-invalid device ordinal`, and the first node waits in `init_process_group` or in the first collective until it
-times out. If devices are hidden with `CUDA_VISIBLE_DEVICES`, several processes may share device 0 instead and
-run out of memory.
+with eight devices per node, the first process has rank 8 and devices 0 to 7. It stops with
+`CUDA error: invalid device ordinal`, and the first node waits in `init_process_group` or in the first
+collective until it times out. If devices are hidden with `CUDA_VISIBLE_DEVICES`, several processes may share
+device 0 instead and run out of memory.
 
 ## Wrong
 
