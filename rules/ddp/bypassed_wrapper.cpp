@@ -620,7 +620,7 @@ There is none: the code may need a method of the inner model that the wrapper do
 
 ## Proof
 
-There is nothing to replay: what is missing is a collective on every rank.
+There is nothing to replay: the collective is missing on every rank.
 )md",
     .check = CheckBypassedWrapper};
 

@@ -187,7 +187,7 @@ elif "SLURM_PROCID" in os.environ:
 ## When it is silent
 
 * The number is set in the branch, around it, or anywhere else in the program, for example by a script that
-  submits it.
+  submits the job.
 * The default of the option is not 1, or a command of the project passes the option.
 * No branch sets both: the numbers come from elsewhere.
 
