@@ -11,7 +11,7 @@ namespace {
 struct Project {
   explicit Project(uint32_t size) {
     program.names = &names;
-    for (uint32_t i = 0; i < size; ++i) program.infos.push_back({.dotted = "m" + std::to_string(i)});
+    for (uint32_t i = 0; i < size; ++i) program.infos.Add({.path = {}, .dotted = "m" + std::to_string(i)});
     program.top_level.resize(size);
     program.stars.resize(size);
   }
