@@ -306,7 +306,8 @@ SeqId Projector::ProjectOp(TraceId id, const Trace& trace, SeqId next) {
   }
   // Two elements of one type may be one of another: only counts of the same type are compared.
   if (known.dtype_param && !item.dtype) item.count.reset();
-  if (state_.traces.IsInPlace(id)) {
+  // Of the two buffers of a gather the count beside this one says nothing. An operation that has one count for both means the other.
+  if (known.other_dtype_param && state_.traces.IsInPlace(id)) {
     item.dtype = {};
     item.count.reset();
   }
