@@ -220,6 +220,7 @@ class FunctionEvaluator {
   // members.cpp
   ValueId Member(ir::ExprId site, ValueId object, NameId attr);
   knowledge::EntryId MemberOfOwnGroup(ValueId object, ValueId known, NameId attr);
+  ValueId OrStoredByOthers(ir::ExprId site, NameId attr, ValueId kept);
   ValueId AppliedForward(ir::ExprId site, ValueId of_class, NameId attr);
   ValueId MemberOfModule(ir::ModuleId module, NameId attr);
   ValueId MemberOfExternal(ir::ExprId site, NameId qualified, NameId attr);

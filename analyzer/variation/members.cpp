@@ -35,7 +35,7 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
   const ValueId known = own_fields_.ObjectMeant(object, LookThrough(tables_, object));
   // A parameter is what each caller hands in.
   if (store_[object].kind != ValueKind::Param) {
-    if (const ValueId kept = store_.KnownAttribute(known, attr)) return kept;
+    if (const ValueId kept = store_.KnownAttribute(known, attr)) return OrStoredByOthers(site, attr, kept);
   }
   const Value value = store_[known];
   switch (value.kind) {
@@ -84,6 +84,17 @@ ValueId FunctionEvaluator::Member(ir::ExprId site, ValueId object, NameId attr) 
     }
   }
   return MemberOfAny(site, object, attr);
+}
+
+// `kept`: what a namespace was made with (`options = SimpleNamespace(rank=0)`). One that other functions reach as well may hold what one of
+// them stored there meanwhile.
+ValueId FunctionEvaluator::OrStoredByOthers(ir::ExprId site, NameId attr, ValueId kept) {
+  if (!site || module_[site].kind != ir::ExprKind::Attribute) return kept;
+  const ir::Expr& object = module_[ir::ObjectOf(module_[site])];
+  const bool is_own = object.kind != ir::ExprKind::Name || scope_.slots.contains(ir::NameOf(object));
+  const ValueId stored = is_own ? ValueId() : tables_.Read(TableId::LooseFields, func_.module.index, attr.index);
+  if (!stored || stored == kept) return kept;
+  return store_.Select(store_.Symbol(tables_.NameSymbol(fmt::format("stored {}", Text(attr))), {}, kOfSomeObject), stored, kept);
 }
 
 // `self.comm.bcast` of objects that are made with different groups.
