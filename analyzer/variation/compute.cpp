@@ -12,7 +12,7 @@ namespace allranks::variation {
 namespace {
 
 // Chains constructor argument -> field -> argument of another constructor are seen this far.
-constexpr uint32_t kMostRounds = 3;
+constexpr uint32_t kMostRounds = 4;
 // Deeper chains of calls are met from above in the next round.
 constexpr uint32_t kDeepestDemand = 60;
 
