@@ -12,7 +12,7 @@ import itertools
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from fake_torch import Torch
+from fake_torch import ALIKE, OWN_DRAWS, Torch
 from match import Ending, Fate
 from record import PROGRAM, Job
 
@@ -21,8 +21,9 @@ WORLDS = [(2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]
 WORLDS_OF_NODES = [(4, 2), (6, 3), (6, 2)]
 # A finding may rest on a job larger than those: before it counts as a false alarm, these are run as well.
 LARGER_WORLDS = [(7, 7), (8, 8)]
-# Draws of the data; whatever ranks agree on by chance in all of them, they agree on.
-SAMPLES = 2
+# Draws of the data; whatever ranks agree on by chance in all of them, they agree on. In the last ones all ranks draw alike, so
+# that they come to what they seldom come to together.
+SAMPLES = OWN_DRAWS + len(ALIKE)
 REAL_MODULES = ("abc", "collections", "contextlib", "dataclasses", "enum", "functools", "itertools", "math", "operator", "types", "typing")
 
 

@@ -407,6 +407,18 @@ class Distributed:
         return Work(self._rank, self._message("recv", tensor, src, False), _receive(tensor))
 
 
+# Draws in which each rank has numbers of its own; after them one in which all numbers are high, and one in which all are low.
+OWN_DRAWS = 2
+ALIKE = (0.9, 0.1)
+
+
+def _numbers(data, job, rank):
+    """A source of random numbers for a rank."""
+    if data < OWN_DRAWS:
+        return random.Random(data * job.size + rank.number)
+    return SimpleNamespace(random=lambda: ALIKE[data - OWN_DRAWS])
+
+
 class Torch:
     """torch as one rank sees it: random numbers differ from rank to rank until they are seeded."""
 
@@ -415,7 +427,7 @@ class Torch:
 
     def __init__(self, job, rank, data):
         self.distributed = Distributed(job, rank)
-        self._random = random.Random(data * job.size + rank.number)
+        self._random = _numbers(data, job, rank)
         self.cuda = SimpleNamespace(set_device=lambda *_: None, device_count=lambda: job.per_node, is_available=lambda: True,
                                     current_device=lambda: rank.number % job.per_node)
 
