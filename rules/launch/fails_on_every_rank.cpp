@@ -9,6 +9,7 @@
 
 #include "analyzer/binding/neighbourhood.h"
 #include "analyzer/ir/bindings.h"
+#include "analyzer/objects/every_way.h"
 #include "analyzer/objects/job_runs.h"
 #include "analyzer/objects/meetings.h"
 #include "analyzer/objects/test_files.h"
@@ -58,7 +59,8 @@ class SureEnds {
     if (!IsOfJob(site)) return;
     const bool is_of_all = context_.ranks.At(site, world_) == traces::RankSet::All(world_.size());
     const std::optional<objects::Meeting> meeting = is_of_all ? std::nullopt : meetings_.After(site);
-    if ((!is_of_all && !meeting) || AsksForAttributeBefore(context_, site) || !failures_.IsFirst(function, stmt)) return;
+    if (!is_of_all && (!meeting || IsTriedOnEveryWay(function, stmt))) return;
+    if (AsksForAttributeBefore(context_, site) || !failures_.IsFirst(function, stmt)) return;
     if (!told_.insert({context_.program.funcs[function].module.index, failure.kind, NameOf(function, stmt, failure)}).second) return;
     if (is_of_all) {
       sink_.push_back(FindingOf(site, stmt, failure, kFailsOnEveryRank, "every rank"));
@@ -208,6 +210,11 @@ class SureEnds {
       if (tree.BlockOf(inner) != ir::TryElseOf(module[at]) && tree.BlockOf(inner) != ir::FinallyOf(module[at])) return true;
     }
     return false;
+  }
+
+  // There, or around a call on the way there.
+  bool IsTriedOnEveryWay(FuncId function, ir::StmtId stmt) const {
+    return objects::IsOnEveryWay(context_.index, function, stmt, [&](FuncId at, ir::StmtId call) { return IsTried(at, call); });
   }
 
   bool Suppresses(const ir::Module& module, const ir::Stmt& with) const {
