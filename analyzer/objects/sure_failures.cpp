@@ -880,12 +880,34 @@ FuncId SureFailures::ReturnsOtherNumber(FuncId function, const ir::Stmt& stmt) c
   return is_other ? called : FuncId::None();
 }
 
+// One of Python's own names, and a file stores something else under it: `builtins.print = print_on_rank_zero`.
+bool SureFailures::MayBeReplaced(std::string_view known) const {
+  if (!known.starts_with(kBuiltins)) return false;
+  const std::string_view name = known.substr(kBuiltins.size());
+  for (const ir::Module& module : program_.modules) {
+    const auto stores = [&](const ir::Stmt& stmt) {
+      bool is_it = false;
+      if (stmt.kind != ir::StmtKind::Assign) return is_it;
+      for (const ir::ExprId target : ir::TargetsOf(module, stmt)) {
+        is_it = is_it || (module[target].kind == ir::ExprKind::Attribute && program_.text(ir::AttrOf(module[target])) == name);
+      }
+      return is_it;
+    };
+    if (module.language == ir::Language::Python && std::ranges::any_of(module.stmts, stores)) return true;
+  }
+  return false;
+}
+
 // `deepspeed.initialize(model=model, lr=0.1)`: `lr`.
 base::NameId SureFailures::RefusedArgument(FuncId function, ir::ExprId id) const {
   const variation::CallFact* fact = facts_.call(function, id);
-  if (fact == nullptr || !fact->entry || !knowledge_[fact->entry].Has(knowledge::Role::TakesNoOther)) return {};
   const ir::Module& module = program_.module_of(function);
-  const std::vector<base::NameId>& params = knowledge_[fact->entry].params;
+  const variation::ValueId callee = facts_.value(program_.funcs[function].module, ir::CalleeOf(module[id]));
+  // Of some of Python's own functions no call is noted.
+  const bool is_own = (fact == nullptr || !fact->entry) && callee && facts_.values_store[callee].kind == ValueKind::External;
+  const knowledge::EntryId entry = is_own ? knowledge_.FindEntry(facts_.values_store[callee].name()) : fact != nullptr ? fact->entry : knowledge::EntryId();
+  if (!entry || !knowledge_[entry].Has(knowledge::Role::TakesNoOther) || MayBeReplaced(program_.text(knowledge_[entry].name))) return {};
+  const std::vector<base::NameId>& params = knowledge_[entry].params;
   for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[id], i);
     if (arg.kind == ir::ArgKind::Keyword && std::ranges::count(params, arg.keyword) == 0) return arg.keyword;

@@ -117,13 +117,15 @@ void ArgumentBinding::FillDefaults(FuncId function, std::vector<ValueId>& bound)
 std::vector<ValueId> ArgumentBinding::ToEntry(const knowledge::Entry& entry, std::span<const CallArgument> args) const {
   std::vector<ValueId> bound(entry.params.size());
   uint32_t next = 0;
+  // Behind `*` stands what is passed by name alone.
+  const auto by_place = static_cast<size_t>(std::ranges::find_if(entry.params, [&](base::NameId param) { return tables_.program.text(param) == "*"; }) - entry.params.begin());
   // `torch.save(*args)`: what is written where is asked, while an operation has the arguments that are seen.
   const bool takes_items = !entry.roles.empty() && !entry.has_operation;
   for (const CallArgument& arg : args) {
     if (arg.kind == ir::ArgKind::DoubleStar) FillItems(entry, arg, bound);
-    if (arg.kind == ir::ArgKind::Positional && next < bound.size()) bound[next++] = arg.value;
+    if (arg.kind == ir::ArgKind::Positional && next < by_place) bound[next++] = arg.value;
     if (arg.kind == ir::ArgKind::Star && takes_items) {
-      for (int64_t item = 0; next < bound.size(); ++item) {
+      for (int64_t item = 0; next < by_place; ++item) {
         const ValueId parts[] = {arg.value, store_.Int(item)};
         bound[next++] = store_.Derived(tables_.NameSymbol("[]"), parts);
       }
