@@ -19,7 +19,9 @@ constexpr size_t kLongestWayOfRanks = 8;
 RanksAt::RanksAt(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                  const ProgramIndex& index, const Guards& guards, const Launch* launch, const JobPlaces* places)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), guards_(guards), launch_(launch), places_(places),
-      tests_(program, knowledge, facts, index, guards), known_(SmallJob(facts.job)) {}
+      tests_(program, knowledge, facts, index, guards), known_(SmallJob(facts.job)) {
+  NoteNamedCalls();
+}
 
 template <class Question>
 auto RanksAt::In(const traces::World& world, const Question& question) const {
@@ -120,12 +122,18 @@ RankSet RanksAt::OfCallers(FuncId function, Known& known, Walk& walk) const {
 std::vector<RanksAt::Comer> RanksAt::ComersTo(FuncId function, Known& known) const {
   std::vector<Site> callers(index_.CallersOf(function).begin(), index_.CallersOf(function).end());
   callers.insert(callers.end(), index_.GivenTo(function).begin(), index_.GivenTo(function).end());
+  if (callers.empty()) callers = NamedCallsOf(function);
   // What nobody calls says nothing of who comes, where others call it.
   const auto is_unused = [&](const Site& caller) {
     const bool makes_job = launch_ != nullptr && launch_->MakesJob(caller.function);
     return !makes_job && index_.GivenTo(caller.function).empty() && index_.IsCalledByNobody(caller.function);
   };
   if (!std::ranges::all_of(callers, is_unused)) std::erase_if(callers, is_unused);
+  // Where some are seen to be run by ranks, those of whom nobody knows who runs them are others' business. (Of constructors each makes objects of
+  // another kind.)
+  const auto is_run_by = [&](RunBy run_by) { return [this, run_by](const Site& caller) { return launch_ != nullptr && launch_->Of(caller) == run_by; }; };
+  const bool is_constructor = program_.text(program_.function(function).name) == "__init__";
+  if (!is_constructor && std::ranges::any_of(callers, is_run_by(RunBy::AllRanks))) std::erase_if(callers, is_run_by(RunBy::Unknown));
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
   const RankSet all = RankSet::All(known.world.size());
   // `if gpus > 1: (save() on one rank) else: save()`: the arm without a test of ranks is for where there are none.
@@ -149,6 +157,32 @@ std::vector<RanksAt::Comer> RanksAt::ComersTo(FuncId function, Known& known) con
   // All callers are seen, and no rank comes to them.
   if (comers.empty() && !callers.empty()) comers.push_back({callers.front().function, {}});
   return comers;
+}
+
+// `for callback in self.callbacks: callback.on_save(state)`, of objects of which nothing is known.
+void RanksAt::NoteNamedCalls() {
+  for (uint32_t f = 0; f < program_.funcs.size(); ++f) {
+    for (const auto& [expr, call] : facts_.functions[FuncId{f}].calls) {
+      const bool is_open = call.kind == variation::CallKind::Unresolved || call.kind == variation::CallKind::Deferred;
+      if (!is_open || !call.callee || !facts_.values_store[call.callee].is_derived(variation::DerivedKind::Member)) continue;
+      named_calls_[facts_.values_store.DerivedBy(call.callee)].push_back({FuncId{f}, expr});
+    }
+  }
+}
+
+// Of a method that nothing else is seen to call, in a class that no library calls the methods of.
+std::vector<Site> RanksAt::NamedCallsOf(FuncId function) const {
+  const binding::ClassId owner = program_.funcs[function].owner;
+  if (!owner) return {};
+  const auto calls_methods = [&](base::NameId base) {
+    const std::string_view name = program_.text(base);
+    return !name.starts_with("abc.") && !name.starts_with("typing.");
+  };
+  const auto is_of_library = [&](binding::ClassId each) { return std::ranges::any_of(program_.classes[each].external_bases, calls_methods); };
+  const binding::ClassInfo& info = program_.classes[owner];
+  if (std::ranges::any_of(info.mro, is_of_library) || std::ranges::any_of(info.subclasses, is_of_library)) return {};
+  const auto found = named_calls_.find(program_.function(function).name);
+  return found == named_calls_.end() ? std::vector<Site>() : found->second;
 }
 
 // `rank_zero_only(lambda: save(path))()`: what is handed to such a decorator runs on one rank.

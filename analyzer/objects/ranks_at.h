@@ -7,6 +7,7 @@
 
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,8 @@ class RanksAt {
   traces::RankSet OfCallers(FuncId function, Known& known, Walk& walk) const;
   std::vector<Comer> ComersTo(FuncId function, Known& known) const;
   bool IsOutsideJob(const Site& caller) const;
+  void NoteNamedCalls();
+  std::vector<Site> NamedCallsOf(FuncId function) const;
   bool IsLeftToOne(const Site& site) const;
   traces::RankSet OfMakers(FuncId function, Known& known, Walk& walk) const;
 
@@ -71,6 +74,7 @@ class RanksAt {
   const Launch* launch_;
   const JobPlaces* places_;
   RankTests tests_;
+  std::unordered_map<base::NameId, std::vector<Site>> named_calls_;  // by the name of a method: calls of it of unknown objects
   mutable Known known_;  // of the world that nearly all questions are about
 };
 
