@@ -112,12 +112,14 @@ class Solver {
   // As commands start the program: one process where all of them do.
   std::vector<RunBy> AsStarted() {
     is_job_of_one_ = JobsOfOne();
+    is_main_of_one_ = MainsOfOne();
     return Solve();
   }
 
   // As the program could be started: what makes a job is run by ranks, whatever commands say.
   std::vector<RunBy> AsMeant() {
     is_job_of_one_.assign(program_.modules.size(), false);
+    is_main_of_one_ = is_job_of_one_;
     return Solve();
   }
 
@@ -372,6 +374,17 @@ class Solver {
     return is_of_one;
   }
 
+  // By ModuleId: whether lines start the file, and all of these as one process. Ranks may import it, and do not come to what it does when it is
+  // started.
+  std::vector<bool> MainsOfOne() const {
+    std::vector<bool> is_of_one(program_.modules.size());
+    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
+      const bool has_line = started_[m].as_ranks || started_[m].as_one_process;
+      is_of_one[m] = has_line && IsStartedAsOne(ir::ModuleId{m}, neighbourhood_.UsedBy(ir::ModuleId{m}));
+    }
+    return is_of_one;
+  }
+
   // A launcher that is told to start one says so of just this file, and so does a script that the scheduler gives one device, of a
   // program that starts its ranks itself. Where the program asks for its ranks itself and deals data out to them it is the smallest
   // example, unless the launcher is given one device, too.
@@ -430,10 +443,12 @@ class Solver {
         decided_[f] = true;
         sets[f] = as_started_[f] = Only(*decided);
       } else if (IsTop(f)) {
-        sets[f] = as_started_[f] = OfFile(f);
+        sets[f] = OfFile(f);
+        as_started_[f] = IsSelfTest(f) ? Only(RunBy::Unknown) : sets[f];
       } else if (uncalled_[f]) {
         sets[f] = OfUncalled(f);
       }
+      if (IsTop(f) && is_main_of_one_[ModuleOf(f).index]) as_started_[f] = Only(RunBy::OneProcess);
     }
     return sets;
   }
@@ -450,6 +465,27 @@ class Solver {
     if (started.as_one_process) return Only(RunBy::OneProcess);
     if (HasSign(module, kSpeaksToRanks, own_)) return Only(RunBy::Unknown);
     return MayMakeJob(module) ? Only(RunBy::Unknown) : Only(RunBy::OneProcess);
+  }
+
+  // A file that others import, that no line starts, and that does nothing of ranks where it is started: it tries its functions out.
+  bool IsSelfTest(uint32_t top) const {
+    constexpr LaunchSigns kOfRanks = kReadsRanks | kSpeaksToRanks | kMakesJob | kHasController | kStartsRanks;
+    const ir::ModuleId module = ModuleOf(top);
+    const Started started = started_[module.index];
+    const bool has_line = started.as_ranks || started.as_one_process || started.as_job_of_one || MayBeRanks(module);
+    if (has_line || !MainOf(program_, module) || neighbourhood_.ImportersOf(module).empty()) return false;
+    std::vector<uint32_t> work = for_main_[top];
+    std::vector<bool> seen(program_.funcs.size());
+    LaunchSigns signs = own_[top];
+    while (!work.empty()) {
+      const uint32_t at = work.back();
+      work.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      signs |= own_[at];
+      work.insert(work.end(), callees_[at].begin(), callees_[at].end());
+    }
+    return (signs & kOfRanks) == 0;
   }
 
   // Whether a file that a script imports makes a job, in a function that the script may come to.
@@ -608,6 +644,7 @@ class Solver {
   std::vector<bool> only_tests_;    // by ModuleId
   std::vector<bool> deals_out_;     // by ModuleId
   std::vector<bool> is_job_of_one_; // by ModuleId
+  std::vector<bool> is_main_of_one_; // the same, of what a file does when it is started
   std::vector<bool> left_over_;     // by ModuleId
 };
 
