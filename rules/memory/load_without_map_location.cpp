@@ -83,11 +83,37 @@ class Load {
     });
   }
 
+  // What is loaded where the first attempt to load something failed: a fallback, which runs of the job do not come to as a rule.
+  bool IsFallback() const {
+    const ir::Module& module = context_.program.modules[Module()];
+    const ir::Tree& tree = context_.index.tree(Module());
+    for (ir::StmtId at = tree.StatementOf(call_.expr); at; at = tree.Parent(at)) {
+      if (module[at].kind != ir::StmtKind::Try) continue;
+      const auto handlers = ir::HandlersOf(module, module[at]);
+      const bool is_in_handler = !handlers.empty() && module[call_.expr].begin > handlers.front().begin;
+      if (is_in_handler && std::ranges::any_of(context_.index.KnownCallsIn(call_.function), [&](const objects::KnownCall& other) {
+            return other.entry->Has(knowledge::Role::LoadTensors) && module[other.expr].begin > module[at].begin && module[other.expr].end < handlers.front().begin;
+          })) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   // Other accelerators than those of CUDA save to and load from the host.
   bool IsOfXla() const {
     return std::ranges::any_of(context_.program.modules[Module()].imports, [&](const ir::Import& import) {
       const std::string_view name = import.module ? context_.program.text(import.module) : std::string_view();
       return name.substr(0, name.find('.')) == "torch_xla";
+    });
+  }
+
+  // A file that somebody else made: named in the code, or as torch.hub names what it downloads (`vgg16-397923af.pth`). Weights that are published
+  // were moved to the host, as a rule.
+  bool IsPublished() const {
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& read) {
+      const bool is_this = read.act == objects::FileAct::Read && read.call->function == call_.function && read.call->expr == call_.expr;
+      return is_this && (read.path.IsText() || EndsInDigest(read.path));
     });
   }
 
@@ -108,7 +134,7 @@ class Load {
   void Report(std::string_view param, const objects::OneProcessModes& modes, bool is_own, FindingSink& sink) const {
     const objects::Site site{call_.function, call_.expr};
     // Who calls a function of a library was not seen, and a model is mostly tried out by one process.
-    const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function);
+    const bool is_launched = context_.launch.Of(site) == objects::RunBy::AllRanks && context_.training.IsForTraining(call_.function) && (is_own || !IsPublished());
     Finding finding = FindingAt(context_, kAR803, Severity::Warning, is_launched ? Confidence::Likely : Confidence::Possible, site,
                                 {"every rank loads this checkpoint onto the device that saved it, usually `cuda:0`: all ranks of a node fill the "
                                  "memory of one GPU, which may run out",
@@ -127,6 +153,18 @@ class Load {
   }
 
  private:
+  // `-397923af.pth`: the first digits of the digest of its bytes.
+  static bool EndsInDigest(const objects::FilePath& path) {
+    constexpr size_t kDigits = 8;
+    if (path.pieces.empty() || path.pieces.back().hole) return false;
+    const std::string_view text = path.pieces.back().text;
+    const size_t dash = text.rfind('-');
+    if (dash == std::string_view::npos) return false;
+    const std::string_view rest = text.substr(dash + 1);
+    const size_t digits = std::min(rest.find_first_not_of("0123456789abcdef"), rest.size());
+    return digits == kDigits && rest.substr(digits).starts_with('.');
+  }
+
   ir::ModuleId FileOf(const objects::FileUse& use) const { return context_.program.funcs[use.site().function].module; }
   ir::ModuleId Module() const { return context_.program.funcs[call_.function].module; }
 
@@ -203,7 +241,7 @@ void CheckLoadWithoutMapLocation(const Context& context, FindingSink& sink) {
       const objects::RunBy run_by = context.launch.Of(objects::Site{call.function, call.expr});
       if (run_by == objects::RunBy::OneProcess || run_by == objects::RunBy::Workers) continue;
       if (!load.IsOpen(param) || !restored.Has(load.Loaded())) continue;
-      if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla()) continue;
+      if (!load.IsOneFile() || !load.RunsOnSeveralRanks() || load.IsLoadedToADeviceElsewhere(param) || load.IsOfXla() || load.IsFallback()) continue;
       if (one_node.SeesOwnDevice(context.program.funcs[call.function].module, context.launch)) continue;
       const std::vector<const objects::FileUse*> saves = load.Saves(calls);
       if (!jobs.IsDistributed(context.program.funcs[call.function].module) || IsSavedOnHost(saves, on_host)) continue;
@@ -262,6 +300,10 @@ model.load_state_dict(checkpoint["model"])
   it does so for each process (`srun --gpus-per-task=1`,
   `Popen(..., env={"CUDA_VISIBLE_DEVICES": str(i), ...})`).
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
+* It stands in a handler of what was loaded first: a fallback.
+* The path stands in the code, or ends in the digest that torch.hub puts into names (`vgg16-397923af.pth`), and the
+  program saves nothing under that name: weights that are published, most of which were moved to the host (then it
+  is *possible*).
 * The program moves to the host (`.cpu()`) what it saves under this name, or items of it.
 * The commands of the project that lead there by their options start one process (then it is *possible*).
 
