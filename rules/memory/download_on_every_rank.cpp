@@ -36,7 +36,7 @@ class Downloads {
       if (!call.entry->Has(knowledge::Role::Download) || (!IsAskedFor(call) && !IsOfCell(site))) continue;
       const traces::RankSet ranks = context_.ranks.At(site, world_);
       const bool is_first = first_.IsLeftToIt(call.function) || first_.IsThroughWith({&site, 1}) || IsOfCell(site);
-      if (ranks == traces::RankSet::All(world_.size()) && !is_first) shared.push_back(&call);
+      if (ranks == traces::RankSet::All(world_.size()) && !is_first && !IsInTurn(site)) shared.push_back(&call);
       else fetched_first_.push_back(&call);
     }
     std::ranges::sort(shared, {}, [&](const KnownCall* call) { return context_.program.module_of(call->function)[call->expr].begin; });
@@ -49,6 +49,9 @@ class Downloads {
     if (IsOwnFolder(call)) return false;
     if (const variation::ValueId command = CommandOf(call)) return Fetches(command);
     if (is_option) return MayBeTrue(call);
+    // `clip.load("/models/ViT-B-32.pt")` of a file that is there.
+    const std::string_view name = context_.values.Str(context_.index.Arg(call, "name"));
+    if (name.starts_with('/') || name.starts_with("./") || name.starts_with('~')) return false;
     return context_.values.Str(context_.index.Arg(call, "source")) != "local";
   }
 
@@ -112,7 +115,7 @@ class Downloads {
 
   void Visit(const KnownCall& call) {
     const Site site{call.function, call.expr};
-    if (!runs_.IsRunByRanks(site) || IsInTurn(site) || IsFetchedBefore(call) || IsPackageOfProject(call)) return;
+    if (!runs_.IsRunByRanks(site) || IsFetchedBefore(call) || IsPackageOfProject(call)) return;
     const source::Span span = SpanOf(context_, site);
     if (!reported_.insert({span.file.index, span.begin}).second || !IsFirstOf(call)) return;
     const bool is_sure = runs_.IsSharedWork({&site, 1}) && runs_.IsStartedOnRanks(site);
@@ -228,7 +231,7 @@ data = CIFAR10("data")
 * A `with` around it lets one rank go first (`main_process_first`) or holds a lock, here or where it is
   called; or it stands behind a branch of a barrier in which the others wait until one is done.
 * Some place that calls it is reached by one rank only.
-* `download` is false, or not known.
+* `download` is false, or not known; or the name is the path of a file that is there (`clip.load("/models/ViT-B-32.pt")`).
 * The folder differs by rank, or is a temporary one, also where each caller hands over such a one.
 * A cell of the notebook has fetched the same data set, or read it.
 * The project has a package of that name (`clip`): which is meant depends on where the script is started.
