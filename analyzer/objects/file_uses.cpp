@@ -66,15 +66,6 @@ void FileUses::NoteOptions() {
   }
 }
 
-bool FileUses::IsKeptAsOption(const FileUse& use) const {
-  const std::string path = use.path.Spelled();
-  const auto is_path = [&](const Stored& stored) {
-    if (index_.FunctionOf(stored.module, stored.stmt) != use.site().function) return false;
-    return std::ranges::any_of(reader_.PathsOf(stored.value, use.frame), [&](const FilePath& kept) { return kept.Spelled() == path; });
-  };
-  return std::ranges::any_of(options_, [&](const auto& option) { return std::ranges::any_of(option.second, is_path); });
-}
-
 // `if resumes: args.resume = newest` says nothing of what stands in the `else`.
 bool FileUses::IsInOtherArm(const Stored& stored, const Site& read) const {
   const ir::ModuleId module_id = program_.funcs[read.function].module;

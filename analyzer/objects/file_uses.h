@@ -45,8 +45,6 @@ class FileUses {
   // Of a file that is opened by name: the calls in the same function that are made on it or are given it, as far as they are seen. Of one that
   // is kept in a field: those in the methods of its class.
   std::vector<Site> WritesInto(const FileUse& use) const;
-  // `args.config = os.path.join(folder, "x.json")`, then `open(args.config, "w")`: who is handed `args` finds the file.
-  bool IsKeptAsOption(const FileUse& use) const;
   const PathReader& paths() const { return reader_; }
 
  private:

@@ -57,7 +57,9 @@ class Writers {
   };
 
   bool IsAsked(const FileUse& use) const {
-    const bool changes_files = (use.act == FileAct::Write && !use.is_once) || IsRemovalThatFails(use) || AppendsTheSame(use);
+    // What is moved into place when it is there is whole at any time, whoever comes last.
+    const bool is_whole = use.call->entry->Has(knowledge::Role::MoveTo);
+    const bool changes_files = (use.act == FileAct::Write && !use.is_once && !is_whole) || IsRemovalThatFails(use) || AppendsTheSame(use);
     return changes_files && !IsLeftToOne(use) && !IsLock(use) && !paths_.IsMadeFirst(use.way) && runs_.IsRunByRanks(use.way) && !runs_.IsInTurn(use.way) &&
            !context_.job_places.IsApart(use.way);
   }
@@ -325,12 +327,12 @@ class Writers {
     return is_item || kids.size() == 1;
   }
 
-  // The settings of the run, or a few lines that are the same from each rank, which no part of the program reads: whoever is last, nobody is
+  // The settings of the run, or a few lines that are the same from each rank, which no part of the program reads soon: whoever is last, nobody is
   // misled.
   bool IsRecordOfOne(const FileUse& use) {
     const std::vector<ValueId> written = content_.Of(use);
     const bool are_settings = !written.empty() && std::ranges::all_of(written, [&](ValueId value) { return settings_.AreAll(value, use.frame); });
-    return use.act == FileAct::Write && (are_settings || WritesTheSameText(use)) && !IsReadAgain(use) && !CopiesWhatIsWritten(use);
+    return use.act == FileAct::Write && (are_settings || WritesTheSameText(use)) && !IsReadSoon(use) && !CopiesWhatIsWritten(use);
   }
 
   bool WritesTheSameText(const FileUse& use) const {
@@ -372,12 +374,17 @@ class Writers {
     return std::ranges::any_of(paths, [&](const objects::FilePath& path) { return objects::IsOneName(path, use.path); });
   }
 
-  bool IsReadOf(const FileUse& read, const FileUse& written) {
+  bool IsReadOf(const FileUse& read, const FileUse& written) const {
     return read.act == FileAct::Read && read.call != written.call && objects::IsOneName(written.path, read.path) && calls_.IsOneProgram(FileOf(written), FileOf(read));
   }
 
-  bool IsReadAgain(const FileUse& use) {
-    return context_.file_uses.IsKeptAsOption(use) || std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) { return IsReadOf(other, use); });
+  // In the same function, or where it is found: before another rank is through with writing it.
+  bool IsReadSoon(const FileUse& use) const {
+    const bool is_cache = IsLookedFor(use);
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const FileUse& other) {
+      const bool is_near = is_cache || other.way.front().function == use.way.front().function || other.site().function == use.site().function;
+      return is_near && IsReadOf(other, use);
+    });
   }
 
   // `shutil.copy("config.yaml", folder)` of a file that the ranks have just written.
@@ -454,7 +461,7 @@ class Writers {
   WrittenContent content_;
   objects::OneProcessModes modes_;
   objects::Settings settings_;
-  ProgramCalls calls_;
+  mutable ProgramCalls calls_;
   std::set<Key> held_apart_;                // where some alternative differs by rank: the program chooses by rank
   std::map<std::pair<uint32_t, uint32_t>, Found> found_;  // by file and place, the surest of each
 };
@@ -538,7 +545,11 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * One process runs the script, as all lines of scripts and pages start it, or the job is one of one process:
   `world_size=1`, or the same number as rank wherever it comes from, as no two processes can be that rank.
 * A switch that the program sets itself (`distributed = False`) keeps the job from being made.
-* Nothing starts the file, and no other file imports it.
+* Nothing starts the file, and no other file imports it; or it stands under `if __name__ == "__main__":` of a file
+  that others import and no line starts, and does nothing of ranks there: a test of its own.
+* Nothing is seen to call the method, and all calls of one of that name, of whatever object, are left to one
+  rank (`for callback in callbacks: callback.on_save(self)`).
+* It is fetched into a file of another name, and moved into place (`torch.hub.download_url_to_file`).
 * The function's callers are not seen: they may call it on one rank only. So may whoever calls a method of a
   `torch.nn.Module` that is not `forward`.
 
@@ -547,7 +558,7 @@ on several nodes, as most jobs have one or mean it so; where all open a log whos
 where the name is that of an item, which may be of the rank's own share, or a function's result of which
 nothing is known; where all write the same few lines, or settings of the run (what the command line or a
 file says, also the configuration of a model or a tokenizer as it was read), that nothing in the program
-reads, so that it matters to nobody who was last; where all only empty the file; where one rank of each group
+reads at once, so that it matters to nobody who was last; where all only empty the file; where one rank of each group
 of the model writes (`if tensor_rank == 0:`); where what is written is an export; where the scripts and pages
 of the project start programs, but none of them ranks of this one, nor does it start them itself; where those
 of them that lead to the place by their options start one process, or all that start ranks leave out an option
