@@ -14,6 +14,8 @@
 #include "analyzer/objects/evaluation_loops.h"
 #include "analyzer/objects/every_way.h"
 #include "analyzer/objects/gradient_mode.h"
+#include "analyzer/objects/held_objects.h"
+#include "analyzer/objects/other_ways.h"
 #include "analyzer/objects/rank_words.h"
 
 namespace allranks::objects {
@@ -30,6 +32,29 @@ bool PutsTogether(const knowledge::Operation& operation, std::string_view kind) 
 
 bool IsWithin(const ir::Module& module, ir::ExprId inner, ir::ExprId outer) {
   return module[outer].begin <= module[inner].begin && module[outer].end >= module[inner].end;
+}
+
+// `dist.all_reduce(total / world)`: what is put together is a number that nobody has a name for.
+bool IsThrownAway(const binding::Program& program, const ProgramIndex& index, const KnownCall& call) {
+  const ir::Module& module = program.module_of(call.function);
+  const ir::StmtId stmt = index.StatementOf({call.function, call.expr});
+  if (!call.entry->operation.tensor_param || !stmt || module[stmt].kind != ir::StmtKind::Expr || ir::ValueOf(module[stmt]) != call.expr) return false;
+  const ir::ExprId tensor = index.ArgExpr(call, program.text(call.entry->operation.tensor_param));
+  return tensor && (module[tensor].kind == ir::ExprKind::Binary || module[tensor].kind == ir::ExprKind::Unary);
+}
+
+// The number of a rank, by its value or as a field says it (`job.rank`), or a text that has it in a hole.
+bool IsRankOrText(const variation::Facts& facts, const binding::Program& program, const Values& values, ValueId value) {
+  const auto is_rank = [&](ValueId part) {
+    return part && std::ranges::any_of(values.Leaves(part), [&](ValueId leaf) {
+      const base::NameId name = facts.values_store.DerivedBy(facts.values_store[leaf]);
+      const std::string_view field = name ? program.text(name) : std::string_view();
+      return facts.values_store[leaf].kind == variation::ValueKind::Coordinate || field == "rank" || field.ends_with("_rank");
+    });
+  };
+  const base::NameId made_by = facts.values_store.DerivedBy(facts.values_store[value]);
+  const bool is_text = made_by && program.text(made_by) == "f-string";
+  return is_rank(value) || (is_text && std::ranges::any_of(facts.values_store.Kids(value), is_rank));
 }
 
 // `evaluate(model, whole)` beside `evaluate(model, shared)`: the loop goes over a loader that a caller, so many calls up, hands it.
@@ -78,7 +103,7 @@ void ShareResults::FindCombiners() {
   for (const KnownCall& call : index_.known_calls()) {
     if (!call.entry->has_operation) continue;
     const knowledge::Operation& operation = call.entry->operation;
-    if (!PutsTogether(operation, program_.text(operation.kind))) continue;
+    if (!PutsTogether(operation, program_.text(operation.kind)) || IsThrownAway(program_, index_, call)) continue;
     all.push_back({call.function, call.expr});
     if (!Gathers(call)) continue;
     gathering.push_back({call.function, call.expr});
@@ -427,8 +452,7 @@ FlowFrom ShareResults::FlowOf(const Site& from, uint32_t begin, const Way& way, 
                               const std::set<base::NameId>& left_out) const {
   const FuncId function = from.function;
   const ir::Module& module = program_.module_of(function);
-  const auto ends = [this, function, &module, left_out](ir::ExprId expr) {
-    if (left_out.contains(NameBehind(module, expr))) return true;
+  const auto always_ends = [this, function](ir::ExprId expr) {
     const ValueId value = facts_.value(program_.funcs[function].module, expr);
     return values_.IsA(value, "wandb.Media") || IsPath(value) || IsSharedStore(value) || IsKnownAlike(function, expr);
   };
@@ -438,7 +462,25 @@ FlowFrom ShareResults::FlowOf(const Site& from, uint32_t begin, const Way& way, 
     const Site site{function, call};
     return std::ranges::count(training_.backwards(), site) > 0 || std::ranges::count(displays_.In(function), site, &Display::call) > 0;
   };
-  return FlowFrom(program_, index_, function, {from.expr}, begin, ends, is_share, fills, items, uses_up);
+  const auto flow = [&](const FlowFrom::Question& ends) {
+    return FlowFrom(program_, index_, function, {from.expr}, begin, ends, is_share, fills, items, uses_up);
+  };
+  if (places_[function.index].empty()) return flow(always_ends);
+  const FlowFrom whole = flow(always_ends);
+  std::vector<TextRange> others;
+  for (const ir::ExprId place : places_[function.index]) {
+    if (place == from.expr || module[place].begin < begin || !MayTakeIn({function, place}, whole)) continue;
+    std::ranges::copy(WaysBeside(module, index_.tree(program_.funcs[function].module), index_.StatementOf({function, place}), begin), std::back_inserter(others));
+  }
+  // Each way puts something together.
+  std::erase_if(others, [&](const TextRange& other) {
+    return std::ranges::any_of(places_[function.index], [&](ir::ExprId place) { return other.begin <= module[place].begin && module[place].end <= other.end; });
+  });
+  if (others.empty() && left_out.empty()) return whole;
+  return flow([&module, always_ends, left_out, others](ir::ExprId expr) {
+    const auto holds = [&](const TextRange& other) { return other.begin <= module[expr].begin && module[expr].end <= other.end; };
+    return left_out.contains(NameBehind(module, expr)) || std::ranges::any_of(others, holds) || always_ends(expr);
+  });
 }
 
 // `meters` of `meters["loss"].average`; none if it is something else.
@@ -467,6 +509,7 @@ std::optional<std::set<base::NameId>> ShareResults::HandedOver(const Site& from,
     ir::AnyPart(module, place, [&](ir::ExprId part) {
       const base::NameId name = module[part].kind == ir::ExprKind::Name ? ir::NameOf(module[part]) : base::NameId::None();
       if (name && (flow.IsEverIn(name) || flow.IsEverInFieldOf(name))) names.insert(name);
+      names.merge(ObjectsHeld(program_, index_, function, part, flow));
       return false;
     });
   }
@@ -521,7 +564,8 @@ bool ShareResults::MayTakeIn(const Site& call, const FlowFrom& flow) const {
   const ir::Expr& node = module[call.expr];
   if (node.kind != ir::ExprKind::Call) return true;
   for (uint32_t i = 0; i < ir::ArgCount(module, node); ++i) {
-    if (IsHandled(module, ir::ArgAt(module, node, i).value, flow)) return true;
+    const ir::ExprId arg = ir::ArgAt(module, node, i).value;
+    if (IsHandled(module, arg, flow) || !ObjectsHeld(program_, index_, call.function, arg, flow).empty()) return true;
   }
   const variation::CallFact* fact = facts_.call(call.function, call.expr);
   const bool is_known = fact != nullptr && fact->kind == variation::CallKind::Known && knowledge_[fact->entry].has_operation;
@@ -927,7 +971,7 @@ bool ShareResults::SpeaksOfRanks(FuncId function, const Display& display, int de
   const ir::Module& module = program_.modules[module_id];
   const auto is_rank = [&](ir::ExprId part) {
     const ValueId value = facts_.value(module_id, part);
-    if (value && facts_.values_store[value].kind == variation::ValueKind::Coordinate) return true;
+    if (value && IsRankOrText(facts_, program_, values_, value)) return true;
     return module[part].kind == ir::ExprKind::Name && RankWords::IsWord(program_.text(ir::NameOf(module[part])));
   };
   if (std::ranges::any_of(display.shown, [&](ir::ExprId shown) { return ir::AnyPart(module, shown, is_rank); })) return true;

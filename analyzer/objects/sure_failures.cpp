@@ -468,15 +468,15 @@ FailureKind SureFailures::MemberOfWrapped(ir::ModuleId module_id, ir::ExprId id)
 // behind `if distributed: model = DDP(model)` is the model itself.
 std::vector<variation::ValueId> SureFailures::LeavesOfOneWay(variation::ValueId value) const {
   constexpr size_t kMostParts = 64;
-  struct Part {
+  struct OneWay {
     variation::ValueId value;
     // Conditions, and how they come out.
     std::vector<std::pair<variation::ValueId, bool>> chosen;
   };
   std::vector<variation::ValueId> leaves;
-  std::vector<Part> work = {{value, {}}};
+  std::vector<OneWay> work = {{value, {}}};
   for (size_t seen = 0; !work.empty() && seen < kMostParts; ++seen) {
-    const Part part = std::move(work.back());
+    const OneWay part = std::move(work.back());
     work.pop_back();
     const variation::Value& node = facts_.values_store[part.value];
     const variation::ValueId passed = node.kind == ValueKind::Param ? facts_.param(node.function(), node.param_index()) : variation::ValueId::None();
@@ -487,7 +487,7 @@ std::vector<variation::ValueId> SureFailures::LeavesOfOneWay(variation::ValueId 
       const auto known = std::ranges::find(part.chosen, arms.condition, [](const auto& each) { return each.first; });
       for (const bool holds : {true, false}) {
         if (known != part.chosen.end() && known->second != holds) continue;
-        Part next{holds ? arms.then_value : arms.else_value, part.chosen};
+        OneWay next{holds ? arms.then_value : arms.else_value, part.chosen};
         next.chosen.emplace_back(arms.condition, holds);
         if (next.value) work.push_back(std::move(next));
       }

@@ -277,6 +277,7 @@ if rank == 0:
 
 * Values of several ranks are put together before, in the function or in what it calls, and the result, or a
   variable that it is made of, may be among them; also by files of each rank that are read behind a barrier.
+  What another arm of a test makes of it instead, or returns before, is taken to be for one process.
 * Gradients are computed in the loop, or a model was put into training mode before, and the result decides
   nothing.
 * What is printed holds the number of the rank, says only how many there are or how long it took, is the

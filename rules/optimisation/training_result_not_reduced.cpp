@@ -117,7 +117,8 @@ if rank == 0:
   what people watch while training.
 * The result also decides which checkpoint is kept or moves the learning rate: AR405 says so.
 * Values of several ranks are put together before, in the function or in what it calls, and the result may be
-  among them. An evaluation in between that reduces its own does not count.
+  among them. An evaluation in between that reduces its own does not count. What another arm of a test makes
+  of it instead, or returns before, is taken to be for one process.
 * What is printed holds the number of the rank, says only how many there are or how long it took, or is the
   path of a file.
 * The result is kept in a field and read by another method.
