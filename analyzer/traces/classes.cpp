@@ -64,16 +64,26 @@ std::string NameOfRanks(const World& world, RankSet ranks) {
   return (ranks.count() == 1 ? "rank " : "ranks ") + text;
 }
 
+namespace {
+
+// What a local rank parts on one node it parts on each.
+std::string NameOfSide(const Difference& difference, RankSet side) {
+  const bool is_by_local_rank = difference.axes == knowledge::Axes::Of(Axis::Local) && difference.world.nodes == 1 && difference.world.mesh.empty();
+  return is_by_local_rank && side == RankSet::Of(0) ? "local rank 0" : NameOfRanks(difference.world, side);
+}
+
+}  // namespace
+
 std::string NameOfReached(const Difference& difference) {
   if (difference.is_own) return "some ranks";
   if (HasTwoSides(difference) && ReachedAreOthers(difference)) return "all other ranks";
-  return NameOfRanks(difference.world, difference.reached);
+  return NameOfSide(difference, difference.reached);
 }
 
 std::string NameOfNotReached(const Difference& difference) {
   if (difference.is_own) return "other ranks";
   if (OthersDoNotReach(difference)) return "all other ranks";
-  return NameOfRanks(difference.world, difference.not_reached);
+  return NameOfSide(difference, difference.not_reached);
 }
 
 bool OthersDoNotReach(const Difference& difference) {
