@@ -100,8 +100,9 @@ std::optional<Version> Newest(std::string_view rest, bool is_image, std::string_
   return newest.value_or(kAny);
 }
 
-// The release that a requirement names as the only or the last one: `==1.3.13`, `>=0.3.1,<=0.3.4`, `=0.8.2` of conda.
-std::optional<Release> LastAllowed(std::string_view rest) {
+// The release that a requirement names as the only or the last one: `==1.3.13`, `>=0.3.1,<=0.3.4`, `=0.8.2` of conda, `:20.11-py3` of an image.
+std::optional<Release> LastAllowed(std::string_view rest, bool is_image) {
+  if (is_image) return rest.starts_with(':') ? ReleaseIn(rest.substr(1)) : std::nullopt;
   SkipBlanks(rest);
   if (rest.starts_with(">=")) rest.remove_prefix(std::min(rest.find_first_not_of("0123456789. ", 2), rest.size()));
   if (rest.starts_with(",")) rest.remove_prefix(1);
@@ -118,7 +119,8 @@ template <class Visit>
 void ForEachLastAllowed(std::string_view text, std::string_view package, const Visit& visit) {
   for (size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
     if (at > 0 && IsPartOfName(text[at - 1])) continue;
-    if (const std::optional<Release> release = LastAllowed(text.substr(at + package.size(), 80))) visit(*release);
+    const bool is_image = package.find('/') != std::string_view::npos;
+    if (const std::optional<Release> release = LastAllowed(text.substr(at + package.size(), 80), is_image)) visit(*release);
   }
 }
 

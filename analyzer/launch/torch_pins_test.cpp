@@ -114,6 +114,16 @@ TEST(TorchPinsTest, ImagesOfNvidiaAndFoldersAside) {
   EXPECT_THAT(pins.NewestFor("sub/scripts/run.sh"), Optional(Version{1, 5}));
 }
 
+// What such an image holds is told by a table, as of other packages: also on a page that does not tell how to install.
+TEST(TorchPinsTest, ImagesWithADate) {
+  const TorchBound bound{.names = {"nvidia/pytorch"}, .steps = {{{19, 6, 999}, {1, 1}}, {{20, 1, 999}, {1, 4}}}};
+  TorchPins pins;
+  pins.Note("doc/runs.md", "docker run --rm nvcr.io/nvidia/pytorch:19.12-py3", std::span(&bound, 1));
+  pins.Note("new/README.md", "docker run --rm nvcr.io/nvidia/pytorch:24.05-py3", std::span(&bound, 1));
+  EXPECT_THAT(pins.NewestFor("run.sh"), Optional(Version{1, 4}));
+  EXPECT_EQ(pins.NewestFor("new/run.sh"), std::nullopt);
+}
+
 // A page names what the project was made with, and the requirements leave newer ones open.
 TEST(TorchPinsTest, WhatIsNamedBesideWhatIsAllowed) {
   TorchPins pins;
