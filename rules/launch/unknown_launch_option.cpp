@@ -92,16 +92,33 @@ void CheckValue(const LaunchContext& context, const LaunchFile& file, const Laye
   sink.push_back(std::move(finding));
 }
 
-void CheckPort(const Word& port, FindingSink& sink) {
-  const std::optional<int64_t> number = port.Number();
-  if (!number || *number <= base::kLastPort) return;
-  sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, port.span(),
-                               {"no port has the number {}: the highest is {}", {port.text(), std::to_string(base::kLastPort)}}));
+// Whoever is root in a container may listen at any port.
+bool MayRunAsRoot(const LaunchFile& file, const Job& job) {
+  return file.kind == launch::FileKind::Docker || job.has_cluster;
 }
 
-void CheckPorts(const Job& job, const Layer& agent, FindingSink& sink) {
-  if (const Option* option = agent.Find("master_port")) CheckPort(option->value, sink);
-  if (const launch::Setting* setting = job.Env("MASTER_PORT")) CheckPort(setting->value, sink);
+void CheckPort(const LaunchFile& file, const Job& job, const Word& port, FindingSink& sink) {
+  constexpr int64_t kFirstOfUsers = 1024;
+  const std::optional<int64_t> number = port.Number();
+  // 0 is a free one.
+  if (!number || *number == 0) return;
+  if (*number > base::kLastPort) {
+    sink.push_back(LaunchFinding(kAR908, Severity::Error, Confidence::Likely, port.span(),
+                                 {"no port has the number {}: the highest is {}", {port.text(), std::to_string(base::kLastPort)}}));
+  } else if (*number < kFirstOfUsers && !MayRunAsRoot(file, job)) {
+    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, port.span(),
+                                    {"only root may listen at port {}: the job ends before its ranks meet", {std::to_string(*number)}});
+    finding.help = {"take one from {} on", {std::to_string(kFirstOfUsers)}};
+    sink.push_back(std::move(finding));
+  }
+}
+
+void CheckPorts(const LaunchFile& file, const Job& job, const Layer& agent, FindingSink& sink) {
+  if (const Option* option = agent.Find("master_port")) CheckPort(file, job, option->value, sink);
+  if (const launch::Setting* setting = job.Env("MASTER_PORT")) CheckPort(file, job, setting->value, sink);
+  const Option* endpoint = agent.Find("rendezvous_endpoint");
+  const size_t colon = endpoint == nullptr ? std::string::npos : endpoint->value.text().rfind(':');
+  if (colon != std::string::npos) CheckPort(file, job, endpoint->value.From(colon + 1), sink);
 }
 
 // `torchrun -m torch.distributed.launch --nproc_per_node 8`: the option is of the other launcher.
@@ -265,7 +282,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
       }
       const Layer* agent = AgentOf(job);
       if (agent == nullptr) continue;
-      CheckPorts(job, *agent, sink);
+      CheckPorts(file, job, *agent, sink);
       CheckBehindScript(context, job, *agent, sink);
       const size_t before_script = sink.size();
       CheckHandedRank(context, job, *agent, sink);
@@ -295,8 +312,8 @@ extern const Rule UnknownLaunchOption = {
   launcher does not have, and `--nproc_per_node` behind the script. Which options there are stands in
   `knowledge/launch/launchers.toml`. Those of one command are one finding, also where it gives no script,
   unless a name that is near tells of a slip.
-* A value of theirs that is no number where one is wanted: `--master_port=2950O`; a port above 65535, in
-  `MASTER_PORT` as well.
+* A value of theirs that is no number where one is wanted: `--master_port=2950O`; a port above 65535 or below
+  1024, where only root may listen, in `MASTER_PORT` and `--rdzv_endpoint` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name; no value where one is needed; a value that its `type` (`int`,
   `float`) or `choices` refuse, also of a field of a dataclass that `HfArgumentParser` makes arguments of.
@@ -334,6 +351,7 @@ torchrun --nproc_per_node=8 train.py
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args` without `parse_args` below, names that are computed, `sys.argv`.
 * A script that imports what is not there, so that it does not come to its parser: *possible*.
+* A port below 1024 in a Dockerfile or a job of Kubernetes, where most programs run as root.
 * `main.py` on the page of a folder that has none itself, where the root has one and a folder below another.
 
 ## Fix
