@@ -88,11 +88,12 @@ struct Job {
   const Setting* Env(std::string_view name) const;
 };
 
-// Arguments on lines of their own that the shell takes for the next command: `--lr` behind a line without a backslash.
-enum class LostBy : uint8_t { NoBackslash, SpaceBehindBackslash, Comment };
+// Arguments on lines of their own that the shell takes for the next command: `--lr` behind a line without a backslash. And the value of an
+// argument that is a variable which nothing sets.
+enum class LostBy : uint8_t { NoBackslash, SpaceBehindBackslash, Comment, NothingSet };
 struct LostArguments {
   uint32_t job = 0;        // by index, whose they were to be
-  Word first;
+  Word first;              // of `NothingSet`: the variable
   LostBy by = LostBy::NoBackslash;
   source::Span mistake;    // where a backslash is missing, the spaces behind it, or the comment
 };
@@ -157,7 +158,7 @@ struct LaunchFile {
   bool requested = true;
   std::vector<Job> jobs;
   std::vector<Job> mentioned;     // within lines of a page: they say how a program is started, and may be cut short
-  std::vector<LostArguments> lost;  // at most one a job
+  std::vector<LostArguments> lost;
   std::vector<MisreadLine> misread;
   std::vector<CalledScript> called;
   std::vector<MissingPath> missing;

@@ -18,6 +18,7 @@
 #include "frontends/launch/python_calls.h"
 #include "frontends/launch/read.h"
 #include "frontends/launch/shell_trees.h"
+#include "frontends/launch/unset.h"
 #include "frontends/python/lower.h"
 #include "rules/launch/job_facts.h"
 
@@ -65,6 +66,7 @@ class Reader {
     for (auto one = scan_.texts.begin(); lines_.empty() && one != scan_.texts.end(); ++one) {
       if (one->is_of_others) Read(*one);
     }
+    ForgetGiven();
     AddSourced();
     if (AsksForVersions()) ReadPins();
     line_reader_.Finish(launches_, lines_);
@@ -184,6 +186,17 @@ class Reader {
     };
     std::erase_if(mentions.jobs, [&](const launch::Job& job) { return job.script_path.empty() || asks_for_help(job); });
     line_reader_.Add(mentions, lines_);
+  }
+
+  // What a script does not set another file may, which starts it.
+  void ForgetGiven() {
+    for (launch::LaunchFile& file : launches_.files) {
+      std::erase_if(file.lost, [&](const launch::LostArguments& lost) {
+        return lost.by == launch::LostBy::NothingSet && std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& other) {
+          return other.file != file.file && launch_files::Assigns(parsed_.files[other.file].text, lost.first.Variable());
+        });
+      });
+    }
   }
 
   // `--hostfile hosts.txt`: beside the file that names it, or from the root.

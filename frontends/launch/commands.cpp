@@ -5,6 +5,7 @@
 
 #include "frontends/launch/cloned.h"
 #include "frontends/launch/misread.h"
+#include "frontends/launch/unset.h"
 
 namespace allranks::launch_files {
 namespace {
@@ -471,6 +472,7 @@ void CommandReader::ReadScript(ShellInput input, bool is_file, LaunchFile& file)
   std::ranges::copy_if(script.problems, std::back_inserter(file.problems), [&](const launch::ReadProblem& problem) { return is_whole || problem.is_limit; });
   // What is broken is told of as such, and a file that starts nothing of a job is not asked.
   const bool is_asked = is_file && script.problems.empty() && (std::ranges::any_of(file.jobs, StartsRanks) || !script.directives.empty());
+  if (is_asked) AddUnset(script.variables, input.text, file);
   if (is_asked) AddMisread(std::move(script), input.text, file);
 }
 
