@@ -62,6 +62,7 @@ struct Job {
   std::string nearest_script;     // no file has the script's name, and this one may be meant
   std::string missing_in;         // the folder of the project where its script would lie, which has others; no file has its name
   std::string sibling_script;     // that lies beside the file and is started from it as well, where this one does not lie
+  std::string root_script;        // that lies in the root and is started from there by a script beside the file, where this one does not lie
   std::string cloned;             // the repository that is fetched before, in whose folder it is started, or may be; empty: none
   std::vector<Word> args;         // of the script
   Word missing_config;            // of its launcher or of its script, that names no file of the project; empty: none does

@@ -252,6 +252,16 @@ std::string KnownNameOf(const launch::Job& job) {
   return name.find(launch::kUnknownPart) == std::string_view::npos ? std::string(name) : std::string();
 }
 
+// `train.py`, `tools/train.py`: a path from the folder in which the command is run.
+bool IsPlainPath(const launch::Job& job) {
+  const std::string& path = job.script.text();
+  const bool is_of_here = !job.is_module && !job.is_remote && job.script.IsKnown() && !job.script.IsBelowOwnFolder();
+  return is_of_here && path.ends_with(".py") && !path.starts_with('/') && !path.starts_with('~') && !path.starts_with("..");
+}
+
+// A script whose paths all go on from the folder in which it is started, where nothing is brought.
+bool KeepsFolder(const launch::LaunchFile& file) { return file.kind == launch::FileKind::Shell && !file.brings_files && !file.changes_folder; }
+
 // The one path that is wanted; none if there are several.
 template <class IsWanted>
 std::string_view OnlyOne(const std::vector<std::string_view>& paths, IsWanted is_wanted) {
@@ -319,6 +329,54 @@ void LaunchLineReader::NoteSiblings(launch::LaunchFile& file) const {
   for (launch::Job& job : file.jobs) {
     if (is_plain(job) && !lies_beside(job) && job.nearest_script.empty()) job.sibling_script = sibling->script.text();
   }
+}
+
+// The path goes on from the folder of the file, or from one above it but for the root.
+bool LaunchLineReader::LiesBelowRoot(const launch::Job& job, std::string_view folder) const {
+  for (std::string_view above = folder; !above.empty(); above = base::FolderOf(above)) {
+    if (!FileAt(Normalized(Join(std::string(above), job.script.text()))).empty()) return true;
+  }
+  return false;
+}
+
+bool LaunchLineReader::StartsFromRoot(const launch::LaunchFile& file) const {
+  const std::string_view folder = DirectoryOf(file.path);
+  bool is_in_root = false;
+  if (!KeepsFolder(file) || folder.empty()) return false;
+  for (const launch::Job& job : file.jobs) {
+    if (!IsPlainPath(job) || IsElsewhere(job.cloned)) continue;
+    if (LiesBelowRoot(job, folder)) return false;
+    is_in_root = is_in_root || !FileAt(PathOf(job)).empty();
+  }
+  return is_in_root;
+}
+
+// The scripts of a folder are started from one place. Where they start files of the root and none that lie beside them, that is the root.
+void LaunchLineReader::NoteStartedFromRoot(std::vector<launch::LaunchFile>& files) const {
+  struct Shown {
+    std::string_view in_root;  // one that they start
+    bool is_elsewhere = false;
+  };
+  std::unordered_map<std::string_view, Shown> shown;
+  const auto each_job = [&](auto take) {
+    for (launch::LaunchFile& file : files) {
+      const std::string_view folder = DirectoryOf(file.path);
+      if (!KeepsFolder(file) || folder.empty()) continue;
+      for (launch::Job& job : file.jobs) {
+        if (IsPlainPath(job) && !IsElsewhere(job.cloned)) take(job, folder);
+      }
+    }
+  };
+  each_job([&](const launch::Job& job, std::string_view folder) {
+    if (LiesBelowRoot(job, folder)) shown[folder].is_elsewhere = true;
+    else if (const std::string_view in_root = FileAt(PathOf(job)); !in_root.empty()) shown[folder].in_root = in_root;
+  });
+  each_job([&](launch::Job& job, std::string_view folder) {
+    const Shown& of_folder = shown[folder];
+    const std::string path = PathOf(job);
+    const bool is_known = !of_folder.in_root.empty() && !of_folder.is_elsewhere && by_folder_.contains(DirectoryOf(path));
+    if (is_known && FileAt(path).empty()) job.root_script = of_folder.in_root;
+  });
 }
 
 void LaunchLineReader::Add(const launch::LaunchFile& file, objects::LaunchLines& lines) {

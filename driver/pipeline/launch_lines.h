@@ -22,6 +22,10 @@ class LaunchLineReader {
   LaunchLineReader(const std::vector<std::string>& code, std::string root);
   // Tells the jobs of a file which scripts they mean.
   void Resolve(launch::LaunchFile& file) const;
+  // Once all files are read and resolved: which scripts are not there, by the folder from which others show that they are started.
+  void NoteStartedFromRoot(std::vector<launch::LaunchFile>& files) const;
+  // Whether a script of the shell starts files of the root by paths from there, and none that lie beside it.
+  bool StartsFromRoot(const launch::LaunchFile& file) const;
   void Add(const launch::LaunchFile& file, objects::LaunchLines& lines);
   // Whether what is named so was fetched from another repository.
   bool IsElsewhere(std::string_view cloned) const { return !cloned.empty() && !IsThis(cloned); }
@@ -50,6 +54,7 @@ class LaunchLineReader {
   std::string MissingIn(const launch::Job& job, std::string_view folder) const;
   std::string MovedTo(const launch::Job& job, std::string_view folder) const;
   void NoteSiblings(launch::LaunchFile& file) const;
+  bool LiesBelowRoot(const launch::Job& job, std::string_view folder) const;
   bool IsThis(std::string_view repository) const;
 
   std::string root_;

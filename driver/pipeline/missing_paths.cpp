@@ -52,6 +52,23 @@ bool MayBeMeant(std::string_view name, std::string_view other) {
   return other.ends_with(ending) && digits(name) == digits(other) && knowledge::IsSlip(stem, other.substr(0, other.size() - ending.size()));
 }
 
+// `large-v2.yml` for `large.yml`: its name, and more behind the end of a word.
+bool GoesOn(std::string_view name, std::string_view other) {
+  constexpr size_t kShortest = 5;
+  const std::string_view ending = name.substr(std::min(name.rfind('.'), name.size()));
+  const std::string_view stem = name.substr(0, name.size() - ending.size());
+  const bool goes_on = stem.size() >= kShortest && other.starts_with(stem) && other.ends_with(ending) && other.size() > name.size();
+  return goes_on && std::islower(static_cast<unsigned char>(other[stem.size()])) == 0;
+}
+
+// A path from the folder in which the command is run, without a pattern or a place to fill in; empty: it is none.
+std::string PlainPath(std::string_view path) {
+  constexpr std::string_view kOfPatterns = "{}*?[]()<>$~,;:=\\\"' \x1a";
+  const bool is_plain = !path.empty() && path.find_first_of(kOfPatterns) == std::string_view::npos && path[0] != '/' && path[0] != '-';
+  const std::string normal = is_plain ? Normalized(path) : std::string();
+  return normal.starts_with("..") ? std::string() : normal;
+}
+
 }  // namespace
 
 MissingPaths::MissingPaths(const std::vector<std::string>& launch, const std::vector<std::string>& code) {
@@ -66,12 +83,21 @@ MissingPaths::MissingPaths(const std::vector<std::string>& launch, const std::ve
 }
 
 std::string MissingPaths::MeantBy(std::string_view path, std::string_view from, bool goes_elsewhere) const {
-  constexpr std::string_view kOfPatterns = "{}*?[]()<>$~,;:=\\\"' \x1a";
-  const bool is_plain = !path.empty() && path.find_first_of(kOfPatterns) == std::string_view::npos && path[0] != '/' && path[0] != '-';
-  const std::string normal = is_plain ? Normalized(path) : std::string();
-  if (normal.empty() || normal.starts_with("..") || EndsAny(normal)) return {};
+  const std::string normal = PlainPath(path);
+  if (normal.empty() || EndsAny(normal)) return {};
   std::string moved = Moved(normal, from);
-  return moved.empty() && !goes_elsewhere ? Beside(normal, from) : moved;
+  return moved.empty() && !goes_elsewhere ? Beside(normal, from, [&](std::string_view one) { return MayBeMeant(NameOf(normal), one); }) : moved;
+}
+
+std::string MissingPaths::LongerThan(std::string_view path, std::string_view from) const {
+  const std::string normal = PlainPath(path);
+  if (normal.empty() || EndsAny(normal) || DirectoryOf(normal).empty() || !HasEnding(normal, {".yaml", ".yml", ".json"})) return {};
+  return Beside(normal, from, [&](std::string_view one) { return GoesOn(NameOf(normal), one); });
+}
+
+std::string_view MissingPaths::OnlyNamed(std::string_view name) const {
+  const auto named = by_name_.find(name);
+  return named != by_name_.end() && named->second.size() == 1 ? named->second.front() : std::string_view();
 }
 
 bool MissingPaths::EndsAny(const std::string& path) const {
@@ -93,14 +119,13 @@ std::string MissingPaths::Moved(const std::string& path, std::string_view from) 
   }
 }
 
-std::string MissingPaths::Beside(const std::string& path, std::string_view from) const {
-  const std::string_view name = NameOf(path);
-  if (by_name_.contains(name)) return {};
+template <class IsMeant>
+std::string MissingPaths::Beside(const std::string& path, std::string_view from, const IsMeant& may_be) const {
+  if (by_name_.contains(NameOf(path))) return {};
   for (std::string_view above = from;; above = base::FolderOf(above)) {
     const std::string folder = Join(std::string(above), std::string(DirectoryOf(path)));
     const auto beside = by_folder_.find(folder);
     if (beside != by_folder_.end()) {
-      const auto may_be = [&](std::string_view one) { return MayBeMeant(name, one); };
       const auto meant = std::ranges::find_if(beside->second, may_be);
       if (meant != beside->second.end() && std::none_of(meant + 1, beside->second.end(), may_be)) return Join(std::string(DirectoryOf(path)), *meant);
     }

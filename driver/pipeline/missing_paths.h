@@ -21,9 +21,15 @@ class MissingPaths {
   // `goes_elsewhere`: that file may go to a folder that nobody knows, and then nearly the same name says nothing.
   std::string MeantBy(std::string_view path, std::string_view from, bool goes_elsewhere = false) const;
 
+  // The only configuration beside a path whose name goes on where that of the path ends, `large-v2.yml` for `large.yml`; empty: there is none.
+  std::string LongerThan(std::string_view path, std::string_view from) const;
+  // The only file of that name, wherever it lies; empty: there are none, or several.
+  std::string_view OnlyNamed(std::string_view name) const;
+
  private:
   std::string Moved(const std::string& path, std::string_view from) const;
-  std::string Beside(const std::string& path, std::string_view from) const;
+  template <class IsMeant>
+  std::string Beside(const std::string& path, std::string_view from, const IsMeant& may_be) const;
   bool EndsAny(const std::string& path) const;
 
   std::map<std::string_view, std::vector<std::string_view>> by_name_;    // paths by their last part

@@ -29,6 +29,23 @@ TEST(MissingPathsTest, NearlyTheNameBesideIt) {
   EXPECT_EQ(missing.MeantBy("configs/{name}.yaml", ""), "");
 }
 
+TEST(MissingPathsTest, ANameThatGoesOn) {
+  const std::vector<std::string> files = {"options/speaker-v6.yml", "options/vocoder_a.yml", "options/vocoder_b.yml", "options/speakers.yml"};
+  const MissingPaths missing(files, {});
+  EXPECT_EQ(missing.LongerThan("options/speaker.yml", "docs"), "options/speaker-v6.yml");
+  EXPECT_EQ(missing.LongerThan("options/speaker.yaml", ""), "");
+  EXPECT_EQ(missing.LongerThan("options/vocoder.yml", ""), "");
+  EXPECT_EQ(missing.LongerThan("options/speak.yml", ""), "");
+  EXPECT_EQ(missing.LongerThan("speaker.yml", "options"), "");
+}
+
+TEST(MissingPathsTest, TheOnlyFileOfAName) {
+  const std::vector<std::string> files = {"scripts/train.sh", "a/run.sh", "b/run.sh"};
+  const MissingPaths missing(files, {});
+  EXPECT_EQ(missing.OnlyNamed("train.sh"), "scripts/train.sh");
+  EXPECT_EQ(missing.OnlyNamed("run.sh"), "");
+}
+
 TEST(ReadByTest, NeitherResultsNorData) {
   const std::vector<launch::Word> args = {Written("--config"), Written("a.yaml"), Written("--output_path=b.yaml"), Written("--data"), Written("c.json"),
                                           Written("--ds_config=d.json"), Written("e.py")};

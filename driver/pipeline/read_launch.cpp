@@ -66,6 +66,8 @@ class Reader {
     for (auto one = scan_.texts.begin(); lines_.empty() && one != scan_.texts.end(); ++one) {
       if (one->is_of_others) Read(*one);
     }
+    NoteStartedFromRoot();
+    NoteCalledFromRoot();
     ForgetGiven();
     AddSourced();
     if (AsksForVersions()) ReadPins();
@@ -162,7 +164,7 @@ class Reader {
       return std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
     });
     // What the shell loses of a command, and what is given twice, is asked of all that start a program of the project.
-    const bool starts_any = !read.missing.empty() || std::ranges::any_of(read.jobs, [](const launch::Job& job) { return !job.script_path.empty(); });
+    const bool starts_any = !read.missing.empty() || std::ranges::any_of(read.called, [&](const launch::CalledScript& script) { return !ScriptElsewhere(read, script).empty(); }) || std::ranges::any_of(read.jobs, [](const launch::Job& job) { return !job.script_path.empty(); });
     const bool starts_program = kind != FileKind::Notebook && starts_any;
     if (!is_launch && !starts_ranks && !starts_program) return;
     if (!is_launch && starts_program) {
@@ -186,6 +188,36 @@ class Reader {
     };
     std::erase_if(mentions.jobs, [&](const launch::Job& job) { return job.script_path.empty() || asks_for_help(job); });
     line_reader_.Add(mentions, lines_);
+  }
+
+  void NoteStartedFromRoot() {
+    line_reader_.NoteStartedFromRoot(launches_.files);
+    for (launch::LaunchFile& file : launches_.files) {
+      for (launch::Job& job : file.jobs) {
+        // One that is not analysed is there all the same, and one that is written is named.
+        if (!job.root_script.empty() && (IsThere(Normalized(job.script.text())) || IsSaidElsewhere(file, job.script))) job.root_script.clear();
+      }
+    }
+  }
+
+  // The only script of a name that a command gives without a folder, where it lies neither beside the command nor in the root; empty: there is none.
+  std::string_view ScriptElsewhere(const launch::LaunchFile& file, const launch::CalledScript& script) const {
+    const std::string& name = script.path.text();
+    if (file.brings_files || file.changes_folder || line_reader_.IsElsewhere(script.cloned) || !script.path.IsKnown() || name.find('/') != std::string::npos) return {};
+    const std::string_view only = missing_.OnlyNamed(name);
+    return base::IsBelow(file.path, DirectoryOf(only)) ? std::string_view() : only;
+  }
+
+  // `bash train.sh` of `scripts/train.sh`, which starts files of the root: it is to be run from there, where it does not lie.
+  void NoteCalledFromRoot() {
+    for (launch::LaunchFile& file : launches_.files) {
+      for (const launch::CalledScript& script : file.called) {
+        const std::string_view path = ScriptElsewhere(file, script);
+        const auto called = std::ranges::find(launches_.files, path, &launch::LaunchFile::path);
+        if (path.empty() || called == launches_.files.end() || !line_reader_.StartsFromRoot(*called) || IsSaidElsewhere(file, script.path)) continue;
+        file.missing.push_back({script.path, std::string(path)});
+      }
+    }
   }
 
   // What a script does not set another file may, which starts it.
@@ -235,6 +267,7 @@ class Reader {
       const bool is_known = std::ranges::any_of(file.missing, [&](const launch::MissingPath& one) { return one.path.span() == path.span(); });
       if (is_known) return true;
       std::string meant = missing_.MeantBy(path.text(), folder, file.changes_folder);
+      if (meant.empty() && !file.changes_folder && !IsToldOf(file, path)) meant = missing_.LongerThan(path.text(), folder);
       if (meant.empty()) return false;
       file.missing.push_back({path, std::move(meant)});
       return true;
@@ -334,6 +367,17 @@ class Reader {
       if (before != std::string::npos && text[before] == '>') return true;
     }
     return false;
+  }
+  // Whether the file speaks of it elsewhere than in commands that name it: how it is made, say.
+  bool IsToldOf(const launch::LaunchFile& file, const Word& value) const {
+    const std::string& text = parsed_.files[file.file].text;
+    const std::string name(NameOf(value.text()));
+    int64_t told = 0;
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) ++told;
+    const auto names_it = [&](const Word& word) { return word.text().find(name) != std::string::npos; };
+    for (const launch::Job& job : file.jobs) told -= std::ranges::count_if(job.args, names_it);
+    for (const launch::CalledScript& script : file.called) told -= std::ranges::count_if(script.args, names_it);
+    return told > 0;
   }
   bool IsFolder(const std::string& path) const {
     return !path.empty() && in_.files.Kind(in_.paths.Shown(path)).value_or(source::EntryKind::Other) == source::EntryKind::Directory;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rules/launch/job_facts.h"
 
 namespace allranks::rules {
@@ -25,19 +27,44 @@ findings::Text MessageOf(const Job& job) {
   if (!job.sibling_script.empty()) {
     return {"no `{}` lies beside this script, where `{}` does: each process ends at once, with `can't open file`", {script, job.sibling_script}};
   }
+  if (!job.root_script.empty()) {
+    return {"no `{}` lies in the folder from which the scripts of this folder are started, where `{}` does: each process ends at once, with `can't open file`",
+            {script, job.root_script}};
+  }
   return {"no file of the project is called `{}`, and `{}` has others: each process ends at once, with `can't open file`", {script, job.missing_in}};
+}
+
+findings::Text HelpFor(const Job& job) {
+  if (!job.nearest_script.empty()) return {"name the script that is there", {}};
+  if (!job.root_script.empty() && !job.script_path.empty()) return {"`{}` has this name", {job.script_path}};
+  return {"add the script, or remove the command", {}};
+}
+
+// One finding for the commands of a file that name the same.
+void AddTo(std::vector<Finding>& of_file, Finding finding) {
+  const std::string message = findings::Render(finding.message);
+  const auto same = std::ranges::find_if(of_file, [&](const Finding& other) { return findings::Render(other.message) == message; });
+  if (same == of_file.end()) return of_file.push_back(std::move(finding));
+  const bool is_known = same->span == finding.span || std::ranges::any_of(same->labels, [&](const findings::Label& label) { return label.span == finding.span; });
+  if (!is_known) AddNote(*same, finding.span, {"and here", {}});
+}
+
+bool IsMissing(const Job& job) {
+  const bool is_missing = !job.nearest_script.empty() || !job.sibling_script.empty() || !job.missing_in.empty() || !job.root_script.empty();
+  return is_missing && AgentOf(job) != nullptr;
 }
 
 void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
-    for (const launch::MissingPath& missing : file.missing) sink.push_back(FindingOfPath(missing));
+    std::vector<Finding> of_file;
+    for (const launch::MissingPath& missing : file.missing) AddTo(of_file, FindingOfPath(missing));
     for (const Job& job : file.jobs) {
-      const bool is_near = !job.nearest_script.empty();
-      if (AgentOf(job) == nullptr || (!is_near && job.sibling_script.empty() && job.missing_in.empty())) continue;
+      if (!IsMissing(job)) continue;
       Finding finding = LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(), MessageOf(job));
-      finding.help = is_near ? findings::Text{"name the script that is there", {}} : findings::Text{"add the script, or remove the command", {}};
-      sink.push_back(std::move(finding));
+      finding.help = HelpFor(job);
+      AddTo(of_file, std::move(finding));
     }
+    for (Finding& finding : of_file) sink.push_back(std::move(finding));
   }
 }
 
@@ -59,12 +86,18 @@ A launcher that is told to start a Python file that is not there:
   `pkg/train.py`, now `pkg/entry/train.py`;
 * no file of the project has its name, and the folder that its path names is there, with other scripts
   (not on pages, which may tell of what is still to be written);
-* a script starts `train.py`, which lies beside it, and `test.py`, which does not.
+* a script starts `train.py`, which lies beside it, and `test.py`, which does not;
+* the scripts of a folder start `train.py`, which lies in the root of the project, and none that lies beside
+  them, and one of them starts `test.py`, which does not lie in the root.
+
+Commands of one file that name the same are one finding.
 
 The same of the files that arguments name, `--config configs/imagenet.yml`, and of scripts that a page or
 another script hands to the shell, `bash scripts/train.sh`: no file of the project has this path, from
 whichever folder the command is run, and the only file of the name lies further down in the folder that the
-path begins with; or one beside it has nearly the name, or the other ending of YAML.
+path begins with; or one beside it has nearly the name, the other ending of YAML, or, of a configuration, a
+name that goes on where this one ends. `bash train.sh` where the only file of the name is
+`scripts/train.sh`, which starts files of the root and so is to be run from there.
 
 ## Why it hurts
 
@@ -87,6 +120,7 @@ torchrun --nproc_per_node=8 examples/evaluation.py
 ## When it is silent
 
 * Several files of the project have the name, or the one lies below another folder.
+* A configuration whose name another one goes on with, where the page speaks of it elsewhere than in commands.
 * The commands fetch, copy or write files before. For files beside a script: it goes into another folder.
 * Options such as `--output_path` name the file, or it is one of JSON and the option is for no configuration.
 * The path names no folder of the project, or no folder at all and no file there has nearly its name.
