@@ -291,8 +291,8 @@ void LaunchLineReader::Resolve(launch::LaunchFile& file) const {
     if (file.kind == launch::FileKind::Markdown && MayBeBelow(job, folder)) job.script_path.clear();
     if (file.brings_files) continue;
     // Of the scripts of a folder without code nothing is known.
-    const bool is_nowhere = job.script.IsBelowOwnFolder() ? job.script_path.empty() : !by_name_.contains(NameOf(job.script.text()));
-    job.is_script_nowhere = !by_folder_.empty() && !job.is_module && job.script.text().ends_with(".py") && is_nowhere;
+    // Of several files of the name none is known to be meant.
+    job.is_script_nowhere = !by_folder_.empty() && !job.is_module && job.script.text().ends_with(".py") && job.script_path.empty();
     // `cd ../other; torchrun train.py`: of a folder that is not followed.
     if (file.changes_folder && job.script_path.empty() && job.script.text().find('/') == std::string_view::npos) continue;
     job.nearest_script = job.script_path.empty() ? NearestTo(job, folder) : std::string();

@@ -99,7 +99,8 @@ bool IsBesideTorchrun(const LaunchFile& file, const Job& job) {
   });
 }
 
-// Which file it is hangs on a folder that is not known (`$CODE/train.py`), or there is none: whether its parser takes the argument is not known.
+// Which file it is hangs on a folder that is not known (`$CODE/train.py`), or there is none where it is looked for: whether its parser takes the
+// argument is not known.
 bool IsScriptUnseen(const Job& job) {
   return job.is_script_nowhere || (!job.script.IsKnown() && job.script.text().ends_with(".py"));
 }
@@ -190,7 +191,8 @@ torchrun --nproc_per_node=8 train.py
   takes the new name, or refuses no option (`parse_known_args`, or no parser at all) and reads `LOCAL_RANK`
   or no local rank: then the finding is only *possible*.
   So it is where the project has no file of the script's name, or none in the folder that is meant
-  (`$(dirname "$0")/train.py`); where that folder is not known (`$CODE/train.py`); where a page starts the
+  (`$(dirname "$0")/train.py`); where that folder is not known (`$CODE/train.py`), or several files of the
+  project have the name and none lies where it is looked for; where a page starts the
   same script by `torchrun` as well; where the script imports what is not there; and where only PyTorch before
   2.0 can run it: by what it says that it is run with (as below), by a version of Python that has no other, or
   by an import of what is gone since (`torch._six`).
