@@ -290,7 +290,8 @@ class Describer {
     if (!id || depth > kDeepest || state_.values.axes(id).empty()) return false;
     const variation::Value& value = state_.values[id];
     const auto kids = state_.values.Kids(id);
-    if (value.is_membership() && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
+    const bool may_be_rank = value.is_membership() && state_.values[kids[0]].kind != variation::ValueKind::Str;
+    if (may_be_rank && IsUniformUnknown(state_.values, kids[1]) && !evaluator.ListOf(kids[1], 0)) return true;
     return std::ranges::any_of(kids, [&](ValueId kid) { return HasOpenList(evaluator, kid, depth + 1); });
   }
 

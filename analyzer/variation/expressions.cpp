@@ -226,6 +226,12 @@ static ValueId IsMember(ValueStore& store, ir::CompareOp op, ValueId group, Valu
   return store.Compare(is_equal ? ir::CompareOp::NotIn : ir::CompareOp::In, store.Coordinate(knowledge::Coordinate::Rank), ranks);
 }
 
+// `os.listdir(folder)`
+static bool ListsFiles(const FunctionFacts& facts, const knowledge::Knowledge& knowledge, ir::ExprId expr) {
+  const auto call = std::ranges::find(facts.calls, expr, &std::pair<ir::ExprId, CallFact>::first);
+  return call != facts.calls.end() && call->second.kind == CallKind::Known && knowledge[call->second.entry].Has(knowledge::Role::ListFiles);
+}
+
 ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
   const ir::ExprId first = ir::CalleeOf(expr);
   ValueId left = Eval(first);
@@ -242,7 +248,8 @@ ValueId FunctionEvaluator::EvalCompare(const ir::Expr& expr) {
     if (module_.language != ir::Language::Python) {
       if (const ValueId is_member = IsMember(store_, comparison.op, LookThrough(tables_, left), right)) part = is_member;
     }
-    const bool is_key = is_membership && store_[left].kind == ValueKind::Str;
+    // Which names a folder holds is what a rank finds there.
+    const bool is_key = is_membership && store_[left].kind == ValueKind::Str && !ListsFiles(facts_, knowledge_, comparison.operand);
     // A condition that chose between None and something else is asked itself, and so is a truth (`exists(path) is False`).
     const bool is_open = store_[part].kind == ValueKind::Compare && store_[right].kind != ValueKind::Bool;
     if (is_open && (is_identity || is_key)) part = Structural(comparison.operand, part);

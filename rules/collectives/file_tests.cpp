@@ -418,14 +418,38 @@ bool FileTests::IsAskedOnce(const Site& site) const {
 }
 
 bool FileTests::IsSignal(const KnownCall& look) const {
-  // Of a listing, what it finds is used.
-  const bool lists = std::ranges::any_of(look.entry->roles, [](const knowledge::RoleOf& role) { return role.role == knowledge::Role::ListFiles; });
-  const ValueId path = lists ? ValueId::None() : PathOf(look);
+  // Of a listing, what it finds is used, unless all that is asked is whether there is something.
+  const bool lists = look.entry->Has(knowledge::Role::ListFiles);
+  const ValueId path = !lists ? PathOf(look) : NameLookedFor(look);
   // Nobody puts a file there between two looks at the start of a job. What a caller passes is for the caller to use, unless it is a
   // written name that nothing else gets.
-  if (!path || IsAskedOnce({look.function, look.expr}) || IsUsed(path) || IsUsedByName(look)) return false;
+  if (!path || IsAskedOnce({look.function, look.expr}) || IsUsed(path) || (!lists && IsUsedByName(look))) return false;
   if (context_.facts.values_store[path].kind != variation::ValueKind::Param) return true;
   return std::ranges::all_of(context_.values.Leaves(path), [&](ValueId passed) { return !context_.values.Str(passed).empty() && !IsUsed(passed); });
+}
+
+// What a test asks a listing for: the pattern of `if glob("STOP*")`, the name of `if "STOP" in listdir(folder)`; none of a listing that is
+// used in any other way.
+ValueId FileTests::NameLookedFor(const KnownCall& look) const {
+  const ir::ModuleId module_id = context_.program.funcs[look.function].module;
+  const ir::Module& module = context_.program.modules[module_id];
+  const ir::Stmt& stmt = module[context_.index.StatementOf({look.function, look.expr})];
+  if (stmt.kind != ir::StmtKind::If && stmt.kind != ir::StmtKind::While) return {};
+  ValueId name = look.entry->Has(knowledge::Role::LooksAtDisk) ? PathOf(look) : ValueId();
+  for (ir::ExprId at = ir::ValueOf(stmt); at != look.expr;) {
+    const ir::Expr& expr = module[at];
+    ir::ExprId next;
+    ir::ForEachPart(module, at, [&](ir::ExprId part) {
+      if (module[part].begin <= module[look.expr].begin && module[look.expr].end <= module[part].end) next = part;
+    });
+    const bool is_membership = expr.kind == ir::ExprKind::Compare && ir::ComparisonCount(module, expr) == 1 && next == ir::ComparisonAt(module, expr, 0).operand &&
+                               (ir::ComparisonAt(module, expr, 0).op == ir::CompareOp::In || ir::ComparisonAt(module, expr, 0).op == ir::CompareOp::NotIn);
+    if (is_membership) name = context_.facts.value(module_id, ir::LeftOf(expr));
+    const bool is_truth = expr.kind == ir::ExprKind::Unary || expr.kind == ir::ExprKind::Bool;
+    if (!next || (!is_membership && !is_truth)) return {};
+    at = next;
+  }
+  return name;
 }
 
 }  // namespace allranks::rules

@@ -52,6 +52,7 @@ class FileTests {
   bool IsOnSomeRanks(const objects::Site& site) const;
   bool IsAskedOnce(const objects::Site& site) const;
   bool IsSignal(const objects::KnownCall& look) const;
+  variation::ValueId NameLookedFor(const objects::KnownCall& look) const;
   variation::ValueId PathOf(const objects::KnownCall& look) const;
   // What calls get that do more than look whether a file is there.
   struct Uses {
