@@ -6,9 +6,11 @@
 #include "analyzer/objects/gradient_mode.h"
 #include "analyzer/objects/lightning_trainers.h"
 #include "analyzer/traces/conditions.h"
+#include "analyzer/traces/counts.h"
 #include "rules/collectives/difference_finding.h"
 #include "rules/collectives/gradients_left_out.h"
 #include "rules/finding_parts.h"
+#include "rules/scenario_witness.h"
 
 namespace allranks::rules {
 namespace {
@@ -85,16 +87,22 @@ class Decisions {
     if (targets.size() != 1 || !MustAgree(module_id, targets[0])) return;
     const Site site{context_.index.FunctionOf(module_id, stmt), ir::AssignedOf(module[stmt])};
     const variation::ValueId value = context_.facts.value(module_id, site.expr);
-    if (value && !context_.facts.values_store.axes(value).empty()) return Report(site, targets[0], site);
+    if (Differs(value)) return Report(site, targets[0], site);
     std::vector<Site> ways = {site};
     const auto callers = context_.index.CallersOf(site.function);
     ways.insert(ways.end(), callers.begin(), callers.end());
     for (const Site& way : ways) {
       for (const objects::Guard& guard : context_.guards.Of(way)) {
         const variation::ValueId test = context_.facts.value(context_.program.funcs[guard.function].module, guard.test);
-        if (test && !context_.facts.values_store.axes(test).empty()) return Report(site, targets[0], {guard.function, guard.test});
+        if (Differs(test)) return Report(site, targets[0], {guard.function, guard.test});
       }
     }
+  }
+
+  // `rank != -1` is made of the rank, and true on each.
+  bool Differs(variation::ValueId value) const {
+    const variation::ValueStore& values = context_.facts.values_store;
+    return value && !values.axes(value).empty() && !traces::IsSameOnAllRanks(values, context_.knowledge, OneNode(), value);
   }
 
   // Of Lightning, wherever one is made.
