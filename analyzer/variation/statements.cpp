@@ -730,7 +730,11 @@ void FunctionEvaluator::MakeUniform(ir::ExprId target, const Agreement& agreemen
     }
     case ir::ExprKind::Tuple:
     case ir::ExprKind::List:
-      for (const ir::ExprId item : ir::Items(module_, expr)) MakeUniform(item, of_part);
+      for (const ir::ExprId item : ir::Items(module_, expr)) {
+        // `broadcast_object_list([rank])`: the list gets another number, and the variable keeps its own.
+        const ValueId held = tables_.facts.value(func_.module, item);
+        if (!held || !IsRankFormula(held)) MakeUniform(item, of_part);
+      }
       break;
     default:
       break;
