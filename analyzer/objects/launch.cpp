@@ -112,14 +112,12 @@ class Solver {
   // As commands start the program: one process where all of them do.
   std::vector<RunBy> AsStarted() {
     is_job_of_one_ = JobsOfOne();
-    is_main_of_one_ = MainsOfOne();
     return Solve();
   }
 
   // As the program could be started: what makes a job is run by ranks, whatever commands say.
   std::vector<RunBy> AsMeant() {
     is_job_of_one_.assign(program_.modules.size(), false);
-    is_main_of_one_ = is_job_of_one_;
     return Solve();
   }
 
@@ -374,17 +372,6 @@ class Solver {
     return is_of_one;
   }
 
-  // By ModuleId: whether lines start the file, and all of these as one process. Ranks may import it, and do not come to what it does when it is
-  // started.
-  std::vector<bool> MainsOfOne() const {
-    std::vector<bool> is_of_one(program_.modules.size());
-    for (uint32_t m = 0; m < program_.modules.size(); ++m) {
-      const bool has_line = started_[m].as_ranks || started_[m].as_one_process;
-      is_of_one[m] = has_line && IsStartedAsOne(ir::ModuleId{m}, neighbourhood_.UsedBy(ir::ModuleId{m}));
-    }
-    return is_of_one;
-  }
-
   // A launcher that is told to start one says so of just this file, and so does a script that the scheduler gives one device, of a
   // program that starts its ranks itself. Where the program asks for its ranks itself and deals data out to them it is the smallest
   // example, unless the launcher is given one device, too.
@@ -427,9 +414,25 @@ class Solver {
   std::vector<RunBy> Solve() {
     std::vector<RunSet> sets = Start();
     Descend(sets);
+    KeepToCallers(sets);
     std::vector<RunBy> run_by;
     for (const RunSet set : sets) run_by.push_back(Strongest(set));
     return run_by;
+  }
+
+  // Whoever makes an object may call its methods. Those that only others of its methods are seen to call, which one process runs, are that one's.
+  void KeepToCallers(std::vector<RunSet>& sets) const {
+    const auto is_of_one = [&](uint32_t function) { return sets[function] == Only(RunBy::OneProcess); };
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (uint32_t f = 0; f < sets.size(); ++f) {
+        const binding::ClassId owner = program_.funcs[FuncId{f}].owner;
+        const bool is_open = owner && !decided_[f] && !is_of_one(f) && !makers_[f].empty() && !callers_[f].empty();
+        if (!is_open || IsOfLibrary(owner) || !std::ranges::all_of(callers_[f], is_of_one)) continue;
+        sets[f] = Only(RunBy::OneProcess);
+        changes = true;
+      }
+    }
   }
 
   // What is known before any caller is asked.
@@ -448,7 +451,6 @@ class Solver {
       } else if (uncalled_[f]) {
         sets[f] = OfUncalled(f);
       }
-      if (IsTop(f) && is_main_of_one_[ModuleOf(f).index]) as_started_[f] = Only(RunBy::OneProcess);
     }
     return sets;
   }
@@ -644,7 +646,6 @@ class Solver {
   std::vector<bool> only_tests_;    // by ModuleId
   std::vector<bool> deals_out_;     // by ModuleId
   std::vector<bool> is_job_of_one_; // by ModuleId
-  std::vector<bool> is_main_of_one_; // the same, of what a file does when it is started
   std::vector<bool> left_over_;     // by ModuleId
 };
 
