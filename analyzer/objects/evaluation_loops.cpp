@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyzer/binding/receiver.h"
+#include "analyzer/objects/declared_objects.h"
 #include "analyzer/objects/gradient_mode.h"
 
 namespace allranks::objects {
@@ -27,7 +28,8 @@ EvaluationLoops::EvaluationLoops(const binding::Program& program, const knowledg
       const ir::ExprId iterable = ir::AssignedOf(module[id]);
       if (!facts_.value(module_id, iterable)) continue;
       ValueId loader = LoaderBehind(module_id, iterable);
-      const ValueId handed = loader ? ValueId::None() : HandedParam({function, iterable});
+      const bool is_seen = loader && !IsOnlyDeclared(values_[loader]);
+      const ValueId handed = is_seen ? ValueId::None() : HandedParam({function, iterable});
       if (handed) loader = loading_.HandedTo({function, iterable}).front();
       const bool trains = training.Trains(module_id, id) || TrainsByName(training, module_id, id);
       (trains ? training_loops_ : loops_).push_back({{function, iterable}, id, loader, loader && (IsPrepared(loader) || MayBePrepared(module_id, iterable)), handed});

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "analyzer/ir/walk.h"
+#include "analyzer/objects/declared_objects.h"
 #include "analyzer/objects/gradient_calls.h"
 
 namespace allranks::objects {
@@ -120,7 +121,9 @@ void Loading::AddForLoops(ir::ModuleId module_id) {
     LoaderLoop loop{.iterable = {function, iterable}, .loop = id, .loader = {}, .is_choice = is_choice, .hands_on = YieldsIn(module_id, id)};
     loop.is_endless = value && IsEndless(value);
     AddLoopsByCaller(loop, value);
-    if (loaders.empty()) AddLoopsByWay(loop, value);
+    const size_t before = loops_.size();
+    if (std::ranges::all_of(loaders, [&](ValueId loader) { return IsOnlyDeclared(facts_.values_store[loader]); })) AddLoopsByWay(loop, value);
+    if (loops_.size() > before) continue;
     for (const ValueId loader : loaders) {
       // `for part in data[0]`, `range(len(loader))`: over what a loader yields, or as often as it yields something.
       if (TakesApart(module_id, iterable) && std::ranges::count(values_.Leaves(value), loader) == 0) continue;
