@@ -50,6 +50,29 @@ bool AsksForNext(const binding::Program& program, const ProgramIndex& index, Fun
   });
 }
 
+// `class Loader(DataLoader)`: the samplers that its objects are made with, where each of them is made with one. Which object has which of them
+// is not known.
+std::vector<ValueId> SamplersOfOwn(const variation::Facts& facts, const Values& values, binding::ClassId loader_class) {
+  std::vector<ValueId> samplers;
+  for (const variation::FunctionFacts& function : facts.functions) {
+    for (const auto& [expr, call] : function.calls) {
+      const bool is_made = call.kind == variation::CallKind::Construct && call.callee && facts.values_store[call.callee].kind == ValueKind::Class &&
+                           facts.values_store[call.callee].class_id() == loader_class;
+      if (!is_made) continue;
+      const size_t before = samplers.size();
+      for (const ValueId arg : facts.args(call)) {
+        if (!arg) continue;
+        values.AnyPart(arg, [&](ValueId part) {
+          if (values.IsA(part, "torch.utils.data.Sampler")) samplers.push_back(part);
+          return false;
+        });
+      }
+      if (samplers.size() == before) return {};
+    }
+  }
+  return samplers;
+}
+
 // `batches = Prefetcher(loader)`, and a loop that calls `batches.next()`: what the object is made with, and the loop.
 std::vector<LoaderLoop> LoopsByMethod(const binding::Program& program, const variation::Facts& facts, const ProgramIndex& index,
                                       ir::ModuleId module_id) {
@@ -475,6 +498,7 @@ std::vector<ValueId> Loading::LoadersIn(ValueId value) const {
 }
 
 std::vector<ValueId> Loading::SamplersOf(ValueId loader) const {
+  if (loader && facts_.values_store[loader].kind == ValueKind::Instance) return SamplersOfOwn(facts_, values_, facts_.values_store[loader].class_id());
   std::vector<ValueId> samplers;
   for (const std::string_view param : {"sampler", "batch_sampler"}) {
     for (const ValueId leaf : values_.Leaves(values_.MadeWith(loader, param))) {

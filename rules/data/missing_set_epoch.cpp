@@ -380,6 +380,8 @@ class Epochs {
 
   // `if distributed: sampler = DistributedSampler(data)`, and the loop is run where it is not.
   bool MayDealOut(const LoaderLoop& loop) const {
+    // What an object of a class of the project was made with is known of all of them together.
+    if (context_.values[loop.loader].kind == ValueKind::Instance) return true;
     std::vector<FuncId> on_way;
     const objects::KnownTests nothing(context_.program, context_.facts, context_.guards);
     return MayDealOut(loop.loader, loop.place(), loop.way, nothing, on_way);
