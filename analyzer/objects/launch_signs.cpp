@@ -174,10 +174,17 @@ class Finder {
     }
   }
 
+  // Whichever way it comes about: `devices=1 if torch.cuda.is_available() else None`, a parameter that all callers set to 1.
   bool IsOneOf(const knowledge::LaunchSign& sign, ValueId value) const {
-    const std::optional<int64_t> number = values_.CountGiven(value);
-    const std::string text = number ? std::to_string(*number) : std::string(values_.Str(value));
-    return sign.values.empty() || std::ranges::any_of(sign.values, [&](base::NameId each) { return program_.text(each) == text; });
+    if (sign.values.empty()) return true;
+    if (!value || (values_[value].kind == ValueKind::Param && index_.CallersOf(values_[value].function()).empty())) return false;
+    const auto is_it = [&](ValueId leaf) {
+      const std::optional<int64_t> number = values_.CountGiven(leaf);
+      const std::string text = number ? std::to_string(*number) : std::string(values_.Str(leaf));
+      return std::ranges::any_of(sign.values, [&](base::NameId each) { return program_.text(each) == text; });
+    };
+    const std::vector<ValueId> leaves = values_.Leaves(value);
+    return std::ranges::any_of(leaves, is_it) && std::ranges::all_of(leaves, [&](ValueId leaf) { return is_it(leaf) || values_.IsNone(leaf); });
   }
 
   // `parser.add_argument("--local_rank")`.
