@@ -220,15 +220,20 @@ class Reader {
     }
   }
 
-  // What a script does not set another file may, which starts it.
+  // What a script does not set another file may, which starts it or is read before.
   void ForgetGiven() {
     for (launch::LaunchFile& file : launches_.files) {
       std::erase_if(file.lost, [&](const launch::LostArguments& lost) {
         return lost.by == launch::LostBy::NothingSet && std::ranges::any_of(launches_.files, [&](const launch::LaunchFile& other) {
-          return other.file != file.file && launch_files::Assigns(parsed_.files[other.file].text, lost.first.Variable());
+          return other.file != file.file && MayGive(other, std::string(lost.first.Variable()), NameOf(file.path));
         });
       });
     }
+  }
+  bool MayGive(const launch::LaunchFile& file, const std::string& variable, std::string_view script) const {
+    const std::string& text = parsed_.files[file.file].text;
+    const bool is_of_others = text.find(script) != std::string::npos || text.find("export " + variable) != std::string::npos;
+    return is_of_others && launch_files::Assigns(text, variable);
   }
 
   // `--hostfile hosts.txt`: beside the file that names it, or from the root.

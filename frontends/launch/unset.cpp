@@ -27,9 +27,9 @@ bool AnyWhole(std::string_view text, std::string_view name, IsWanted is_wanted) 
   return false;
 }
 
-// Whether a place of a text begins `$name` or `${name}`.
+// Whether a place of a text begins `$name` or `${name}`, or is in an option of that name.
 bool IsPlainUse(std::string_view text, size_t at, size_t length) {
-  if (at >= 1 && text[at - 1] == '$') return true;
+  if (at >= 1 && (text[at - 1] == '$' || text[at - 1] == '-')) return true;
   return at >= 2 && text.substr(at - 2, 2) == "${" && text.substr(at + length).starts_with('}');
 }
 

@@ -97,9 +97,9 @@ torchrun --nproc_per_node=8 train.py \
 * An empty line with nothing but comments after the command, and an option below an empty line where the
   command above ends without a backslash.
 * Lines that do not begin with an option: they may be commands.
-* A variable that the script, or a comment in it, names without a `$` or with a default, or that another
-  script or page of the project assigns; a script that sources another file, or that sets none of three such
-  variables or more, which are its parameters.
+* A variable that the script, or a comment in it, names without a `$` or with a default, or that another file
+  exports, or assigns where it names the script; a script that sources another file, or that sets none of three
+  such variables or more, which are its parameters.
 * A page that breaks a command into several lines without a single backslash: that is its layout; and one
   that leaves arguments out, with `...`.
 
