@@ -105,24 +105,6 @@ bool IsScriptUnseen(const Job& job) {
   return job.is_script_nowhere || (!job.script.IsKnown() && job.script.text().ends_with(".py"));
 }
 
-// One finding for the commands of a file that are told the same, at the first of them, and one fix for all of them.
-void AddTo(std::vector<Finding>& of_file, Finding finding) {
-  const std::string message = findings::Render(finding.message);
-  const auto same = std::ranges::find_if(of_file, [&](const Finding& other) {
-    return other.confidence == finding.confidence && findings::Render(other.message) == message;
-  });
-  if (same == of_file.end()) return of_file.push_back(std::move(finding));
-  // A script that gets its arguments from others (`"$@"`) is one command of each of them.
-  const bool is_known = same->span == finding.span || std::ranges::any_of(same->labels, [&](const findings::Label& label) { return label.span == finding.span; });
-  if (!is_known) AddNote(*same, finding.span, {"and here", {}});
-  if (finding.fixes.empty()) return;
-  findings::Fix& fix = finding.fixes.front();
-  if (same->fixes.empty()) return same->fixes.push_back(std::move(fix));
-  findings::Fix& of_all = same->fixes.front();
-  of_all.edits.insert(of_all.edits.end(), fix.edits.begin(), fix.edits.end());
-  if (fix.applicability != of_all.applicability) of_all.applicability = Applicability::Unsafe;
-}
-
 void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     if (HasNoOther(context, file)) continue;
@@ -143,7 +125,7 @@ void CheckDeprecatedLauncher(const LaunchContext& context, FindingSink& sink) {
       }
       finding.help = {"start it with `torchrun`, and read `LOCAL_RANK` from the environment in the script", {}};
       if (std::optional<findings::Fix> fix = FixOf(context, *layer)) finding.fixes.push_back(std::move(*fix));
-      AddTo(of_file, std::move(finding));
+      AddAlike(std::move(finding), of_file);
     }
     for (Finding& finding : of_file) sink.push_back(std::move(finding));
   }

@@ -299,6 +299,23 @@ void AddNote(findings::Finding& finding, source::Span span, findings::Text text)
   finding.labels.push_back({.span = span, .role = findings::LabelRole::Note, .text = std::move(text)});
 }
 
+void AddAlike(Finding finding, std::vector<Finding>& of_file) {
+  const std::string message = findings::Render(finding.message);
+  const auto same = std::ranges::find_if(of_file, [&](const findings::Finding& other) {
+    return other.confidence == finding.confidence && findings::Render(other.message) == message;
+  });
+  if (same == of_file.end()) return of_file.push_back(std::move(finding));
+  // A script that gets its arguments from others (`"$@"`) is one command of each of them.
+  const bool is_known = same->span == finding.span || std::ranges::any_of(same->labels, [&](const findings::Label& label) { return label.span == finding.span; });
+  if (!is_known) AddNote(*same, finding.span, {"and here", {}});
+  if (finding.fixes.empty()) return;
+  findings::Fix& fix = finding.fixes.front();
+  if (same->fixes.empty()) return same->fixes.push_back(std::move(fix));
+  findings::Fix& of_all = same->fixes.front();
+  of_all.edits.insert(of_all.edits.end(), fix.edits.begin(), fix.edits.end());
+  if (fix.applicability != of_all.applicability) of_all.applicability = Applicability::Unsafe;
+}
+
 bool IsOfNcclUnused(const LaunchContext& context, const launch::Job& job, std::string_view variable) {
   const objects::ScriptOptions* script = context.ScriptOf(job);
   if (script == nullptr || !script->has_no_nccl) return false;

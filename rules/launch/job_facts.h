@@ -75,6 +75,8 @@ findings::Confidence ConfidenceOf(const Said& a, const Said& b);
 findings::Finding LaunchFinding(std::string_view code, Severity severity, findings::Confidence confidence, source::Span span,
                                 findings::Text message);
 void AddNote(findings::Finding& finding, source::Span span, findings::Text text);
+// One finding for the commands of a file that are told the same, at the first of them, and one fix for all of them.
+void AddAlike(findings::Finding finding, std::vector<findings::Finding>& of_file);
 
 // Whether a variable is NCCL's, by its name or its beginning, and the program of the job communicates by another backend alone.
 bool IsOfNcclUnused(const LaunchContext& context, const launch::Job& job, std::string_view variable);

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "rules/launch/job_facts.h"
 
 namespace allranks::rules {
@@ -27,26 +25,17 @@ findings::Text MessageOf(const Job& job) {
   if (!job.sibling_script.empty()) {
     return {"no `{}` lies beside this script, where `{}` does: each process ends at once, with `can't open file`", {script, job.sibling_script}};
   }
-  if (!job.root_script.empty()) {
-    return {"no `{}` lies in the folder from which the scripts of this folder are started, where `{}` does: each process ends at once, with `can't open file`",
-            {script, job.root_script}};
+  if (!job.missing_in.empty()) {
+    return {"no file of the project is called `{}`, and `{}` has others: each process ends at once, with `can't open file`", {script, job.missing_in}};
   }
-  return {"no file of the project is called `{}`, and `{}` has others: each process ends at once, with `can't open file`", {script, job.missing_in}};
+  return {"no `{}` lies in the folder from which the scripts of this folder are started, where `{}` does: each process ends at once, with `can't open file`",
+          {script, job.root_script}};
 }
 
 findings::Text HelpFor(const Job& job) {
   if (!job.nearest_script.empty()) return {"name the script that is there", {}};
   if (!job.root_script.empty() && !job.script_path.empty()) return {"`{}` has this name", {job.script_path}};
   return {"add the script, or remove the command", {}};
-}
-
-// One finding for the commands of a file that name the same.
-void AddTo(std::vector<Finding>& of_file, Finding finding) {
-  const std::string message = findings::Render(finding.message);
-  const auto same = std::ranges::find_if(of_file, [&](const Finding& other) { return findings::Render(other.message) == message; });
-  if (same == of_file.end()) return of_file.push_back(std::move(finding));
-  const bool is_known = same->span == finding.span || std::ranges::any_of(same->labels, [&](const findings::Label& label) { return label.span == finding.span; });
-  if (!is_known) AddNote(*same, finding.span, {"and here", {}});
 }
 
 bool IsMissing(const Job& job) {
@@ -57,12 +46,12 @@ bool IsMissing(const Job& job) {
 void CheckMissingScript(const LaunchContext& context, FindingSink& sink) {
   for (const LaunchFile& file : context.launches.files) {
     std::vector<Finding> of_file;
-    for (const launch::MissingPath& missing : file.missing) AddTo(of_file, FindingOfPath(missing));
+    for (const launch::MissingPath& missing : file.missing) AddAlike(FindingOfPath(missing), of_file);
     for (const Job& job : file.jobs) {
       if (!IsMissing(job)) continue;
       Finding finding = LaunchFinding(kAR910, Severity::Error, Confidence::Likely, job.script.span(), MessageOf(job));
       finding.help = HelpFor(job);
-      AddTo(of_file, std::move(finding));
+      AddAlike(std::move(finding), of_file);
     }
     for (Finding& finding : of_file) sink.push_back(std::move(finding));
   }
