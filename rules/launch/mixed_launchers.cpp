@@ -2,6 +2,7 @@
 #include <array>
 
 #include "rules/launch/job_facts.h"
+#include "rules/launch/spread_model.h"
 
 namespace allranks::rules {
 namespace {
@@ -129,7 +130,7 @@ extern const Rule MixedLaunchers = {
     .code = kAR904,
     .name = "mixed-launchers",
     .severity = Severity::Error,
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "launcher inside a launcher, or options of which a launcher takes only one",
     .explanation = R"md(
 ## What it finds
@@ -137,6 +138,8 @@ extern const Rule MixedLaunchers = {
 * `torchrun`, `accelerate launch` or `deepspeed` told to run another launcher as its script.
 * The same around a script that starts its ranks itself, by `torch.multiprocessing.spawn`, and never
   asks the environment for a rank; and `srun` that starts such a script on several nodes.
+* The same around a script that spreads a model over all GPUs (`device_map="auto"`) and trains it with a
+  trainer.
 * `deepspeed --include` or `--exclude` beside `--num_gpus` or `--num_nodes`.
 * `accelerate launch --config_file` or `--deepspeed_config_file` with a file that is not there, and the same
   of the script's `--deepspeed`, `--deepspeed_config`, `--ds_config`, `--config`, `--config_file`,
@@ -146,7 +149,9 @@ extern const Rule MixedLaunchers = {
 ## Why it hurts
 
 Eight processes of `torchrun` that are `deepspeed` each start eight more: 64 processes on eight
-GPUs, which collide on the port or run out of memory. The other two end at once with an error, after
+GPUs, which collide on the port or run out of memory. A model that each rank spreads over all GPUs is refused
+by Accelerate (`You can't train a model that has been loaded with device_map='auto' in any distributed mode`)
+or DDP, or does not fit. The other two end at once with an error, after
 the wait in the queue.
 
 ## Wrong
@@ -164,6 +169,8 @@ deepspeed --num_gpus=8 train.py
 ## When it is silent
 
 * `srun` or `mpirun` around a launcher, one a node.
+* A map of devices under a test, which may ask for the number of ranks, and commands that do not say that they
+  start several.
 * `accelerate launch` without a configuration: it takes all GPUs, and DeepSpeed with its defaults.
 * `deepspeed --hostfile` beside `--num_gpus`, which takes so many GPUs of each host.
 * A configuration that is not there, in a script that fetches or writes files. Where no file beside it has a
@@ -178,6 +185,7 @@ There is none: which one is meant is yours to say.
 
 There is nothing to replay.
 )md",
+    .check = CheckSpreadModels,
     .check_launch = CheckMixedLaunchers};
 
 }  // namespace allranks::rules
