@@ -99,10 +99,11 @@ class Decisions {
     }
   }
 
-  // `rank != -1` is made of the rank, and true on each.
+  // `rank != -1` is made of the rank, and true on each; the number of a batch is none of what it holds.
   bool Differs(variation::ValueId value) const {
     const variation::ValueStore& values = context_.facts.values_store;
-    return value && !values.axes(value).empty() && !traces::IsSameOnAllRanks(values, context_.knowledge, OneNode(), value);
+    if (!value || values.axes(value).empty() || traces::IsSameOnAllRanks(values, context_.knowledge, OneNode(), value)) return false;
+    return values.axes(value) != knowledge::Axes::Of(knowledge::Axis::Data) || traces::ReadsContents(values, context_.knowledge, value);
   }
 
   // Of Lightning, wherever one is made.
