@@ -113,7 +113,16 @@ class Load {
   bool IsPublished() const {
     return std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& read) {
       const bool is_this = read.act == objects::FileAct::Read && read.call->function == call_.function && read.call->expr == call_.expr;
-      return is_this && (read.path.IsText() || EndsInDigest(read.path));
+      return is_this && (EndsInDigest(read.path) || (read.path.IsText() && !IsSavedSomewhere(read.path)));
+    });
+  }
+
+  // By whatever program of the project: `checkpoint0009.pth` of f"checkpoint{epoch:04}.pth".
+  bool IsSavedSomewhere(const objects::FilePath& path) const {
+    return std::ranges::any_of(context_.file_uses.uses(), [&](const objects::FileUse& write) {
+      const objects::FilePath name = write.path.Name();
+      const bool begins_alike = !name.pieces.empty() && !name.pieces.front().hole && objects::Matches(name, path);
+      return write.act == objects::FileAct::Write && (begins_alike || objects::IsOneName(path, write.path));
     });
   }
 
@@ -301,8 +310,8 @@ model.load_state_dict(checkpoint["model"])
   `Popen(..., env={"CUDA_VISIBLE_DEVICES": str(i), ...})`).
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 * It stands in a handler of what was loaded first: a fallback.
-* The path stands in the code, or ends in the digest that torch.hub puts into names (`vgg16-397923af.pth`), and the
-  program saves nothing under that name: weights that are published, most of which were moved to the host (then it
+* The path stands in the code, or ends in the digest that torch.hub puts into names (`vgg16-397923af.pth`), and
+  nothing in the project saves a file of such a name: weights that are published, most of which were moved to the host (then it
   is *possible*).
 * The program moves to the host (`.cpu()`) what it saves under this name, or items of it.
 * The commands of the project that lead there by their options start one process (then it is *possible*).
