@@ -171,6 +171,11 @@ int64_t RanksOf(const launch::Job& job) {
   const launch::Layer* inner = LauncherOf(job);
   if (inner == nullptr || job.is_remote || job.has_cluster) return 0;
   if (inner->HidesOptions()) return 0;
+  // `deepspeed --include=localhost:0,1`: a rank for each of the devices that it names.
+  if (inner->Find("include") != nullptr) {
+    const std::optional<rules::Devices> devices = rules::DevicesOf(job);
+    return devices && devices->said.sureness == launch::Sureness::Written ? static_cast<int64_t>(devices->numbers.size()) : 0;
+  }
   if (const int64_t all = WrittenIn(*inner, "processes"); all > 0) return all < kMostRanks ? all : 0;
   const bool is_alone = &job.layers.front() == inner && !job.allocation && inner->Find("hostfile") == nullptr;
   const int64_t nodes = inner->Find("nodes") != nullptr ? WrittenIn(*inner, "nodes") : is_alone ? 1 : 0;
