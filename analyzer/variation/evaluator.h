@@ -312,6 +312,7 @@ class FunctionEvaluator {
   ValueId HasAttribute(ir::ExprId site, std::span<const CallArgument> args);
   bool IsUsedAsMapping(ir::ExprId variable);
   Iteration IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry);
+  ValueId Collated(ir::ExprId site, ValueId collate, ValueId batch);
 
   // What a callee yields and does to its arguments.
   const FunctionFacts& Evaluated(FuncId callee);

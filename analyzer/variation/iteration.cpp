@@ -6,6 +6,7 @@
 
 #include "analyzer/ir/bindings.h"
 #include "analyzer/variation/evaluator.h"
+#include "analyzer/variation/made_with.h"
 
 namespace allranks::variation {
 namespace {
@@ -13,6 +14,28 @@ namespace {
 // What these make of items is the same in whatever order the items come.
 constexpr std::string_view kOrderless[] = {"builtins.any", "builtins.all",    "builtins.sum", "builtins.min",       "builtins.max",
                                            "builtins.len", "builtins.sorted", "builtins.set", "builtins.frozenset", "collections.Counter"};
+
+bool HoldsRagged(const Tables& tables, ValueId made) {
+  const Value& value = tables.store[made];
+  if (value.mark && value.mark == tables.RaggedMark()) return true;
+  const bool holds = value.kind == ValueKind::Tuple || value.kind == ValueKind::Dict;
+  return holds && std::ranges::any_of(tables.store.Kids(made), [&](ValueId kid) { return kid && HoldsRagged(tables, kid); });
+}
+
+// A batch of which the parts have the shapes of what was put together: as many columns as its longest sample.
+ValueId WithShapesOf(Tables& tables, ValueId batch, ValueId made) {
+  ValueStore& store = tables.store;
+  if (!HoldsRagged(tables, made)) return batch;
+  const Value of = store[made];
+  if (of.kind != ValueKind::Tuple && of.kind != ValueKind::Dict) return store.WithMark(batch, tables.RaggedMark());
+  const bool is_dict = of.kind == ValueKind::Dict;
+  std::vector<ValueId> kids(store.Kids(made).begin(), store.Kids(made).end());
+  for (size_t i = is_dict ? 1 : 0; i < kids.size(); i += is_dict ? 2 : 1) {
+    const ValueId parts[] = {batch, is_dict ? kids[i - 1] : store.Int(static_cast<int64_t>(i))};
+    kids[i] = WithShapesOf(tables, store.Derived(tables.NameSymbol("[]"), parts), kids[i]);
+  }
+  return store.Make(is_dict ? Value::Dict() : Value::Tuple(), kids);
+}
 
 }  // namespace
 
@@ -142,10 +165,25 @@ Iteration FunctionEvaluator::IterateGenerator(ir::ExprId site, ValueId generator
   return {element, count ? substitution(count) : store_.Symbol(Site(site), {})};
 }
 
+// `DataLoader(data, collate_fn=pad)`: what puts the samples of a batch together runs in other processes, and leaves nothing behind here.
+ValueId FunctionEvaluator::Collated(ir::ExprId site, ValueId collate, ValueId batch) {
+  const ValueKind kind = store_[LookThrough(tables_, collate)].kind;
+  if (kind != ValueKind::Function && kind != ValueKind::Instance && kind != ValueKind::Partial) return batch;
+  const size_t recorded = facts_.calls.size();
+  const Env before = env_;
+  const CallArgument samples{.kind = ir::ArgKind::Positional, .keyword = {}, .expr = {}, .value = batch};
+  const ValueId made = Call(site, collate, {&samples, 1});
+  env_ = before;
+  facts_.calls.resize(recorded);
+  return made ? WithShapesOf(tables_, batch, made) : batch;
+}
+
 Iteration FunctionEvaluator::IterateObject(ir::ExprId site, ValueId iterable, knowledge::EntryId entry) {
   const size_t recorded = facts_.calls.size();
-  const ValueId element = CallKnown(site, entry, iterable, {});
+  ValueId element = CallKnown(site, entry, iterable, {});
   MoveCalls(recorded, facts_.iterations);
+  const ValueId collate = element ? MadeWith(tables_, iterable, Intern("collate_fn")) : ValueId();
+  if (collate && store_.axes(element).has(Axis::Data)) element = Collated(site, collate, element);
   ValueId trips = store_.Symbol(Site(site), {});
   if (const knowledge::EntryId length = members_.Known(iterable, Intern("__len__"))) {
     const knowledge::Entry& length_entry = knowledge_[length];
