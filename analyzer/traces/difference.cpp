@@ -264,7 +264,27 @@ class Describer {
     const bool counts = of_rank && result.kind == DifferenceKind::TripCount && decided_by;
     if (counts && IsShareOfEqualParts(state_.values, decided_by)) assumed->Add(Assumption::SharesDiffer);
     // `"labels" in batch`, `mask is not None`: what a batch holds is mostly a matter of settings, whatever its values.
-    if (decided_by && VariesByPresence(state_.values, decided_by)) assumed->Add(Assumption::PresenceDiffers);
+    if (decided_by && VariesByPresence(state_.values, decided_by) && !MakesUpForAbsence()) assumed->Add(Assumption::PresenceDiffers);
+  }
+
+  // Beside it the code takes part whether its batch has something or not: `features = vision(batch["image"]) if has_image else vision(blank) * 0`.
+  // So batches do differ in what they have.
+  bool MakesUpForAbsence() const {
+    if (!evidence_.by_presence) return false;
+    std::unordered_set<uint32_t> seen = {evidence_.root.index};
+    std::vector<TraceId> work = {evidence_.root};
+    while (!work.empty()) {
+      const TraceId id = work.back();
+      work.pop_back();
+      const auto kids = traces_.Kids(id);
+      const bool is_choice = id != evidence_.node && traces_[id].kind == TraceKind::Choice;
+      const bool takes_part = is_choice && std::ranges::all_of(kids, [&](TraceId kid) { return (traces_[kid].flags & kIssues) != 0; });
+      if (takes_part && AsksForPartOfBatch(state_.values, state_.knowledge, traces_[id].value)) return true;
+      for (const TraceId kid : kids) {
+        if (seen.insert(kid.index).second) work.push_back(kid);
+      }
+    }
+    return false;
   }
 
   // `except OSError: pipe = None`, in a branch of rank 0 and in another one of the others: where it fails on all, all find the same.
@@ -343,7 +363,7 @@ class Describer {
   void AddOfBatch(const Difference& result, ValueId decided_by, Assumptions* assumed) const {
     assumed->Add(Assumption::BatchDiffers);
     if (result.kind == DifferenceKind::Shape || !decided_by) return;
-    if (!ReadsContents(state_.values, state_.knowledge, decided_by)) assumed->Add(Assumption::BatchFormDiffers);
+    if (!ReadsContents(state_.values, state_.knowledge, decided_by) && !MakesUpForAbsence()) assumed->Add(Assumption::BatchFormDiffers);
   }
 
   // `if not is_initialized(): init_process_group(world_size=1)`: what comes next mostly runs in that one process.
