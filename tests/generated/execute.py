@@ -50,13 +50,14 @@ def compiled(text):
 
 
 class _Settings:
-    """argparse: an option without a value is given in every second world, the others keep their defaults."""
+    """argparse: in every second world the options are given, and a number is another one than by default."""
 
     def __init__(self, given):
         self._given, self._values = given, SimpleNamespace()
 
     def add_argument(self, name, action=None, default=None, **_):
-        setattr(self._values, name.lstrip("-").replace("-", "_"), self._given if action == "store_true" else default)
+        number = default - 1 if self._given and isinstance(default, int) else default
+        setattr(self._values, name.lstrip("-").replace("-", "_"), self._given if action == "store_true" else number)
 
     def parse_args(self):
         return self._values
@@ -113,7 +114,7 @@ def ending_in(code, world, given, data):
 def worlds_of(text, larger):
     """Sizes, options and data that may matter to the program."""
     worlds = WORLDS + (WORLDS_OF_NODES if "LOCAL_" in text else []) + (LARGER_WORLDS if larger else [])
-    return itertools.product(worlds, (False, True) if "store_true" in text else (False,), range(SAMPLES if "torch.rand" in text else 1))
+    return itertools.product(worlds, (False, True) if "add_argument" in text else (False,), range(SAMPLES if "torch.rand" in text else 1))
 
 
 def truth_of(text, larger=False):
