@@ -23,7 +23,8 @@ constexpr std::string_view kAR112 = "AR112";
 constexpr std::string_view kHarmlessMembers[] = {
     "chunk",           "data_ptr", "detach",    "device",     "dim",       "dtype",
     "element_size",    "expand",   "flatten",   "get_device", "is_cuda",   "layout",
-    "narrow",          "ndim",     "nelement",  "numel",      "permute",   "record_stream",
+    "narrow",          "ndim",     "nelement",  "new_empty",  "new_full",  "new_ones",
+    "new_tensor",      "new_zeros", "numel",    "permute",    "record_stream",
     "requires_grad",   "reshape",  "shape",     "size",       "split",     "squeeze",
     "stride",          "t",        "transpose", "unbind",     "unflatten", "unsqueeze",
     "untyped_storage", "view",     "view_as"};
