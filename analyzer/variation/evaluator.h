@@ -212,6 +212,7 @@ class FunctionEvaluator {
   ValueId EvalItems(ir::ExprId id, const ir::Expr& expr);
   ValueId OrValue(std::span<const ValueId> kids);
   ValueId Structural(ir::ExprId site, ValueId value);
+  ValueId DefaultOf(ir::ExprId written);
   ValueId ReadName(NameId name);
   ValueId ReadResolved(ir::ExprId id, const ir::Expr& expr);
   ValueId ReadOuter(NameId name);

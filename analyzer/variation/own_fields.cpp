@@ -106,7 +106,8 @@ void OwnFields::AddDefaults(binding::ClassId class_id, Fields& fields) const {
   for (const NameId name : RecordFields(tables_.program, class_id)) {
     const binding::ClassId declaring = DeclaringClass(tables_.program, class_id, name);
     const ValueId usual = declaring ? tables_.Read(TableId::Usual, declaring.index, name.index) : ValueId();
-    if (usual && IsConstant(store_[usual])) AddField(fields, name, usual);
+    // What differs between ranks by default does so unless something else is passed.
+    if (usual && (IsConstant(store_[usual]) || !store_.axes(usual).empty())) AddField(fields, name, usual);
   }
 }
 

@@ -504,6 +504,25 @@ ValueId FunctionEvaluator::AsDeclared(ValueId value, ir::ExprId annotation) {
   return declared_kind == ValueKind::Object || declared_kind == ValueKind::Instance ? declared : value;
 }
 
+// What a declared field has where nothing is passed for it: of `field(default_factory=own_rank)` what that returns.
+ValueId FunctionEvaluator::DefaultOf(ir::ExprId written) {
+  const ValueId value = Eval(written);
+  if (!written || module_[written].kind != ir::ExprKind::Call) return value;
+  const ir::Expr& call = module_[written];
+  const ValueId callee = tables_.facts.value(func_.module, ir::CalleeOf(call));
+  if (!callee || store_[callee].kind != ValueKind::External || Text(store_[callee].name()) != "dataclasses.field") return value;
+  for (uint32_t i = 0; i < ir::ArgCount(module_, call); ++i) {
+    const ir::Arg arg = ir::ArgAt(module_, call, i);
+    const std::string_view keyword = arg.kind == ir::ArgKind::Keyword ? Text(arg.keyword) : std::string_view();
+    const ValueId passed = tables_.facts.value(func_.module, arg.value);
+    if (keyword == "default") return passed;
+    if (keyword != "default_factory" || !passed) continue;
+    if (store_[passed].kind == ValueKind::Function) return Evaluated(store_[passed].function()).returns;
+    if (store_[passed].kind == ValueKind::External) return Call(written, passed, {});
+  }
+  return value;
+}
+
 void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt_id) {
   const ir::Stmt& stmt = module_[stmt_id];
   switch (stmt.kind) {
@@ -523,7 +542,7 @@ void FunctionEvaluator::EvalClassStmt(binding::ClassId class_id, ir::StmtId stmt
         Eval(ir::AssignedOf(stmt));
         break;
       }
-      tables_.Record(TableId::Usual, class_id.index, ir::NameOf(module_[ir::ValueOf(stmt)]).index, Closed(Eval(ir::AssignedOf(stmt))));
+      tables_.Record(TableId::Usual, class_id.index, ir::NameOf(module_[ir::ValueOf(stmt)]).index, Closed(DefaultOf(ir::AssignedOf(stmt))));
       Eval(ir::ExprId{stmt.c});
       tables_.Record(TableId::Fields, class_id.index, ir::NameOf(module_[ir::ValueOf(stmt)]).index,
                      tables_.AnnotatedValue(id_, ir::ExprId{stmt.c}));
