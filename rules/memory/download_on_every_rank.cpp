@@ -231,7 +231,8 @@ data = CIFAR10("data")
 * A `with` around it lets one rank go first (`main_process_first`) or holds a lock, here or where it is
   called; or it stands behind a branch of a barrier in which the others wait until one is done.
 * Some place that calls it is reached by one rank only.
-* `download` is false, or not known; or the name is the path of a file that is there (`clip.load("/models/ViT-B-32.pt")`).
+* `download` is false, or not known; or the name is the path of a file that is there
+  (`clip.load("/models/ViT-B-32.pt")`).
 * The folder differs by rank, or is a temporary one, also where each caller hands over such a one.
 * A cell of the notebook has fetched the same data set, or read it.
 * The project has a package of that name (`clip`): which is meant depends on where the script is started.

@@ -545,8 +545,8 @@ if epoch % 10 == 0 and dist.get_rank() == 0:
 * One process runs the script, as all lines of scripts and pages start it, or the job is one of one process:
   `world_size=1`, or the same number as rank wherever it comes from, as no two processes can be that rank.
 * A switch that the program sets itself (`distributed = False`) keeps the job from being made.
-* Nothing starts the file, and no other file imports it; or it stands under `if __name__ == "__main__":` of a file
-  that others import and no line starts, and does nothing of ranks there: a test of its own.
+* Nothing starts the file, and no other file imports it; or it stands under `if __name__ == "__main__":` of a
+  file that others import and no line starts, and does nothing of ranks there: a test of its own.
 * Nothing is seen to call the method, and all calls of one of that name, of whatever object, are left to one
   rank (`for callback in callbacks: callback.on_save(self)`).
 * It is fetched into a file of another name, and moved into place (`torch.hub.download_url_to_file`).
@@ -558,12 +558,12 @@ on several nodes, as most jobs have one or mean it so; where all open a log whos
 where the name is that of an item, which may be of the rank's own share, or a function's result of which
 nothing is known; where all write the same few lines, or settings of the run (what the command line or a
 file says, also the configuration of a model or a tokenizer as it was read), that nothing in the program
-reads at once, so that it matters to nobody who was last; where all only empty the file; where one rank of each group
-of the model writes (`if tensor_rank == 0:`); where what is written is an export; where the scripts and pages
-of the project start programs, but none of them ranks of this one, nor does it start them itself; where those
-of them that lead to the place by their options start one process, or all that start ranks leave out an option
-that it takes; and where a process group is made, but no file on the way wraps a model, communicates, deals
-out data or asks for ranks.
+reads at once, so that it matters to nobody who was last; where all only empty the file; where one rank of
+each group of the model writes (`if tensor_rank == 0:`); where what is written is an export; where the
+scripts and pages of the project start programs, but none of them ranks of this one, nor does it start them
+itself; where those of them that lead to the place by their options start one process, or all that start
+ranks leave out an option that it takes; and where a process group is made, but no file on the way wraps a
+model, communicates, deals out data or asks for ranks.
 
 ## Fix
 
