@@ -129,11 +129,6 @@ std::vector<RanksAt::Comer> RanksAt::ComersTo(FuncId function, Known& known) con
     return !makes_job && index_.GivenTo(caller.function).empty() && index_.IsCalledByNobody(caller.function);
   };
   if (!std::ranges::all_of(callers, is_unused)) std::erase_if(callers, is_unused);
-  // Where some are seen to be run by ranks, those of whom nobody knows who runs them are others' business. (Of constructors each makes objects of
-  // another kind.)
-  const auto is_run_by = [&](RunBy run_by) { return [this, run_by](const Site& caller) { return launch_ != nullptr && launch_->Of(caller) == run_by; }; };
-  const bool is_constructor = program_.text(program_.function(function).name) == "__init__";
-  if (!is_constructor && std::ranges::any_of(callers, is_run_by(RunBy::AllRanks))) std::erase_if(callers, is_run_by(RunBy::Unknown));
   const bool has_job = std::ranges::any_of(callers, [&](const Site& caller) { return !IsOutsideJob(caller); });
   const RankSet all = RankSet::All(known.world.size());
   // `if gpus > 1: (save() on one rank) else: save()`: the arm without a test of ranks is for where there are none.
