@@ -8,7 +8,7 @@ bool IsReached(const Context& context, const objects::ShareResults& results, con
   const traces::RankSet ranks = context.ranks.At(loop.iterable, world);
   // What only one rank has is no share of it.
   const bool is_shared = loop.loader || loop.is_prepared || ranks == traces::RankSet::All(world.size());
-  return is_shared && ranks.count() > 0 && context.ranks.At(use.place, world).count() > 0;
+  return is_shared && ranks.count() > 0 && context.ranks.At(use.place, world).count() > 0 && !context.job_places.IsApart({&use.place, 1});
 }
 
 const objects::ShareUse& LastLike(const Context& context, const objects::ShareResults& results, const objects::ShareUse& first) {

@@ -6,7 +6,8 @@
 
 namespace allranks::rules {
 
-// Whether some rank of a job comes by, and the others have a share as well: `if local_rank == -1: evaluate()` is for one process.
+// Whether some rank of a job comes by, and the others have a share as well: `if local_rank == -1: evaluate()` is for one process, and so is
+// the other arm of a test under which the job is made.
 bool IsReached(const Context& context, const objects::ShareResults& results, const objects::ShareUse& use);
 
 // The last use of the same kind of the same loop in the same function: totals come after samples.
