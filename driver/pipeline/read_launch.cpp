@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <unordered_map>
 
@@ -208,6 +209,13 @@ class Reader {
     return base::IsBelow(file.path, DirectoryOf(only)) ? std::string_view() : only;
   }
 
+  // Whether a word stands before it in its line: a name alone may be an entry of a list of files.
+  bool IsHandedOn(const launch::LaunchFile& file, const Word& path) const {
+    const std::string_view before = std::string_view(parsed_.files[file.file].text).substr(0, path.span().begin);
+    const size_t last = before.find_last_not_of(" \t");
+    return path.span().file == file.file && last != std::string_view::npos && std::isalnum(static_cast<unsigned char>(before[last])) != 0;
+  }
+
   // `bash train.sh` of `scripts/train.sh`, which starts files of the root: it is to be run from there, where it does not lie.
   void NoteCalledFromRoot() {
     for (launch::LaunchFile& file : launches_.files) {
@@ -215,6 +223,7 @@ class Reader {
         const std::string_view path = ScriptElsewhere(file, script);
         const auto called = std::ranges::find(launches_.files, path, &launch::LaunchFile::path);
         if (path.empty() || called == launches_.files.end() || !line_reader_.StartsFromRoot(*called) || IsSaidElsewhere(file, script.path)) continue;
+        if (!IsHandedOn(file, script.path)) continue;
         file.missing.push_back({script.path, std::string(path)});
       }
     }
