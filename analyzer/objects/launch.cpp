@@ -447,7 +447,7 @@ class Solver {
         sets[f] = as_started_[f] = Only(*decided);
       } else if (IsTop(f)) {
         sets[f] = OfFile(f);
-        as_started_[f] = sets[f] == Only(RunBy::AllRanks) && IsSelfTest(f) ? Only(RunBy::Unknown) : sets[f];
+        as_started_[f] = IsSelfTest(f) ? Only(RunBy::OneProcess) : sets[f];
       } else if (uncalled_[f]) {
         sets[f] = OfUncalled(f);
       }
