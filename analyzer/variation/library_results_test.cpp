@@ -2,6 +2,7 @@
 
 #include "analyzer/variation/library_groups.h"
 #include "analyzer/variation/parts_test.h"
+#include "analyzer/variation/whole_job.h"
 
 namespace allranks::variation {
 namespace {
@@ -58,7 +59,18 @@ TEST_F(LibraryResultsTest, AGroupOfListedRanksIsNotThatOfAll) {
   ASSERT_TRUE(store[group].is_group(GroupKind::Created));
   EXPECT_EQ(store.RanksOf(group), given[0]);
   const ValueId nothing[] = {store.NoneValue()};
-  EXPECT_EQ(results.Of(Call(nothing), yield), store.World());
+  const ValueId of_all = results.Of(Call(nothing), yield);
+  EXPECT_TRUE(IsOfAllRanks(store, of_all));
+  EXPECT_NE(of_all, store.World());
+  yield.argument = {};
+  EXPECT_EQ(results.Of(Call({}), yield), store.World());
+}
+
+TEST_F(LibraryResultsTest, WhicheverGroupOfAllRanksASettingChoosesHasAllRanks) {
+  const ValueId another = store.Make(Value::Group(GroupKind::World, site), {});
+  EXPECT_TRUE(IsOfAllRanks(store, store.Select(Setting(), another, store.NoneValue())));
+  EXPECT_FALSE(IsOfAllRanks(store, store.Select(Rank(), another, store.World())));
+  EXPECT_FALSE(IsOfAllRanks(store, store.Select(Setting(), another, store.AxisGroup(Axis::TensorParallel))));
 }
 
 TEST_F(LibraryResultsTest, AGroupInALoopIsOneOfAFamily) {
