@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/base/number_set.h"
+#include "analyzer/objects/declared_objects.h"
 
 namespace allranks::objects {
 
@@ -158,6 +159,8 @@ bool Values::MayBeSame(ValueId a, ValueId b, int depth) const {
   if ((is_formula(left) && variation::IsConstant(right)) || (is_formula(right) && variation::IsConstant(left))) return true;
   if (is_open(left) || is_open(right)) return true;
   if (!left.IsOfSameSort(right)) return false;
+  // `sampler: DistributedSampler = None` may be each of them.
+  if (IsOnlyDeclared(left) || IsOnlyDeclared(right)) return true;
   // A field that only one of two objects of a class is known by does not tell them apart.
   const bool is_by_fields = left.kind == ValueKind::Instance && !left.is_same_object() && left.kid_count + right.kid_count > 0;
   if (is_by_fields) {
