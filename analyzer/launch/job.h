@@ -58,7 +58,7 @@ struct Job {
   Word script;                    // empty: none is given
   bool is_module = false;         // `-m package.module`
   std::string script_path;        // of the file that is meant, relative to the root; empty: none is known
-  bool is_script_nowhere = false; // no file of the project has its name, or none lies in the folder that is known to be meant
+  bool is_script_nowhere = false; // no file of the project has its name, none lies in the folder that is known to be meant, or several may be meant
   std::string nearest_script;     // no file has the script's name, and this one may be meant
   std::string missing_in;         // the folder of the project where its script would lie, which has others; no file has its name
   std::string sibling_script;     // that lies beside the file and is started from it as well, where this one does not lie

@@ -359,7 +359,8 @@ bool LaunchLineReader::StartsFromRoot(const launch::LaunchFile& file) const {
 // The scripts of a folder are started from one place. Where they start files of the root and none that lie beside them, that is the root.
 void LaunchLineReader::NoteStartedFromRoot(std::vector<launch::LaunchFile>& files) const {
   struct Shown {
-    std::string_view in_root;  // one that they start
+    // One that they start.
+    std::string_view in_root;
     bool is_elsewhere = false;
   };
   std::unordered_map<std::string_view, Shown> shown;
