@@ -15,6 +15,9 @@ constexpr std::string_view kMakeNames[] = {"exec", "execfile", "globals", "vars"
 // What gives a package parts that are no files of its folder, or puts another module in its place.
 constexpr std::string_view kMakeParts[] = {"setattr", "__path__", "modules", "__dict__"};
 
+// Python gives each module `__dict__`, `__file__` and others without a line of code.
+bool IsOfTheLanguage(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
+
 }  // namespace
 
 bool MissingImports::Is(ir::ModuleId module, ir::ImportId import_id) const {
@@ -281,7 +284,7 @@ bool MissingImports::NamesPath(ir::ModuleId id) const {
 
 bool MissingImports::IsBoundIn(ir::ModuleId module, base::NameId name, int depth) const {
   constexpr int kMostStars = 4;
-  if (depth > kMostStars || program_.top_level[module.index].contains(name)) return true;
+  if (depth > kMostStars || IsOfTheLanguage(program_.text(name)) || program_.top_level[module.index].contains(name)) return true;
   return std::ranges::any_of(program_.stars[module.index], [&](ir::ModuleId star) { return IsBoundIn(star, name, depth + 1); });
 }
 
