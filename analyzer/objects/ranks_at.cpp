@@ -19,7 +19,7 @@ constexpr size_t kLongestWayOfRanks = 8;
 RanksAt::RanksAt(const binding::Program& program, const knowledge::Knowledge& knowledge, const variation::Facts& facts,
                  const ProgramIndex& index, const Guards& guards, const Launch* launch, const JobPlaces* places)
     : program_(program), knowledge_(knowledge), facts_(facts), index_(index), guards_(guards), launch_(launch), places_(places),
-      tests_(program, knowledge, facts, index, guards), known_(SmallJob(facts.job)) {
+      tests_(program, knowledge, facts, index, guards), neighbourhood_(program), known_(SmallJob(facts.job)) {
   NoteNamedCalls();
 }
 
@@ -165,7 +165,7 @@ void RanksAt::NoteNamedCalls() {
   }
 }
 
-// Of a method that nothing else is seen to call, in a class that no library calls the methods of.
+// Of a method that nothing else is seen to call, in a class that no library calls the methods of: calls in the programs that have the class.
 std::vector<Site> RanksAt::NamedCallsOf(FuncId function) const {
   const binding::ClassId owner = program_.funcs[function].owner;
   if (!owner) return {};
@@ -177,7 +177,11 @@ std::vector<Site> RanksAt::NamedCallsOf(FuncId function) const {
   const binding::ClassInfo& info = program_.classes[owner];
   if (std::ranges::any_of(info.mro, is_of_library) || std::ranges::any_of(info.subclasses, is_of_library)) return {};
   const auto found = named_calls_.find(program_.function(function).name);
-  return found == named_calls_.end() ? std::vector<Site>() : found->second;
+  if (found == named_calls_.end()) return {};
+  const std::vector<ir::ModuleId> together = neighbourhood_.Of(program_.funcs[function].module);
+  std::vector<Site> calls = found->second;
+  std::erase_if(calls, [&](const Site& call) { return std::ranges::count(together, program_.funcs[call.function].module) == 0; });
+  return calls;
 }
 
 // `rank_zero_only(lambda: save(path))()`: what is handed to such a decorator runs on one rank.

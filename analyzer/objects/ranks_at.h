@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/base/memo.h"
+#include "analyzer/binding/neighbourhood.h"
 #include "analyzer/objects/guards.h"
 #include "analyzer/objects/job_places.h"
 #include "analyzer/objects/launch.h"
@@ -74,6 +75,7 @@ class RanksAt {
   const Launch* launch_;
   const JobPlaces* places_;
   RankTests tests_;
+  const binding::Neighbourhood neighbourhood_;
   std::unordered_map<base::NameId, std::vector<Site>> named_calls_;  // by the name of a method: calls of it of unknown objects
   mutable Known known_;  // of the world that nearly all questions are about
 };

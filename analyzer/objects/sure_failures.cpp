@@ -880,11 +880,12 @@ FuncId SureFailures::ReturnsOtherNumber(FuncId function, const ir::Stmt& stmt) c
   return is_other ? called : FuncId::None();
 }
 
-// One of Python's own names, and a file stores something else under it: `builtins.print = print_on_rank_zero`.
-bool SureFailures::MayBeReplaced(std::string_view known) const {
+// One of Python's own names, and a file of the same program stores something else under it: `builtins.print = print_on_rank_zero`.
+bool SureFailures::MayBeReplaced(std::string_view known, ir::ModuleId used_in) const {
   if (!known.starts_with(kBuiltins)) return false;
   const std::string_view name = known.substr(kBuiltins.size());
-  for (const ir::Module& module : program_.modules) {
+  for (const ir::ModuleId module_id : binding::Neighbourhood(program_).Of(used_in)) {
+    const ir::Module& module = program_.modules[module_id];
     const auto stores = [&](const ir::Stmt& stmt) {
       bool is_it = false;
       if (stmt.kind != ir::StmtKind::Assign) return is_it;
@@ -906,11 +907,12 @@ base::NameId SureFailures::RefusedArgument(FuncId function, ir::ExprId id) const
   // Of some of Python's own functions no call is noted.
   const bool is_own = (fact == nullptr || !fact->entry) && callee && facts_.values_store[callee].kind == ValueKind::External;
   const knowledge::EntryId entry = is_own ? knowledge_.FindEntry(facts_.values_store[callee].name()) : fact != nullptr ? fact->entry : knowledge::EntryId();
-  if (!entry || !knowledge_[entry].Has(knowledge::Role::TakesNoOther) || MayBeReplaced(program_.text(knowledge_[entry].name))) return {};
+  if (!entry || !knowledge_[entry].Has(knowledge::Role::TakesNoOther)) return {};
   const std::vector<base::NameId>& params = knowledge_[entry].params;
   for (uint32_t i = 0; i < ir::ArgCount(module, module[id]); ++i) {
     const ir::Arg arg = ir::ArgAt(module, module[id], i);
-    if (arg.kind == ir::ArgKind::Keyword && std::ranges::count(params, arg.keyword) == 0) return arg.keyword;
+    if (arg.kind != ir::ArgKind::Keyword || std::ranges::count(params, arg.keyword) > 0) continue;
+    return MayBeReplaced(program_.text(knowledge_[entry].name), program_.funcs[function].module) ? base::NameId() : arg.keyword;
   }
   return {};
 }

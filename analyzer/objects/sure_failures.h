@@ -133,7 +133,7 @@ class SureFailures {
   Failure FailureOfName(FuncId function, ir::StmtId stmt, ir::ExprId expr) const;
   Failure FailureOfCall(FuncId function, ir::ExprId expr) const;
   bool IsUnboundName(ir::ModuleId module, ir::ExprId expr) const;
-  bool MayBeReplaced(std::string_view known) const;
+  bool MayBeReplaced(std::string_view known, ir::ModuleId used_in) const;
   base::NameId RefusedArgument(FuncId function, ir::ExprId call) const;
   bool IsOfSeveral(variation::ValueId test) const;
   bool FailsInRounds(FuncId function, ir::StmtId stmt) const;

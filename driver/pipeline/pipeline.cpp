@@ -47,7 +47,7 @@
 #include "rules/collectives/reported_differences.h"
 #include "rules/launch/launch_rules.h"
 #include "rules/launch/script_rules.h"
-#include "rules/launch/sure_ends.h"
+#include "rules/sure_ends.h"
 
 namespace allranks::pipeline {
 namespace {

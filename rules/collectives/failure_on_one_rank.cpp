@@ -6,8 +6,8 @@
 #include "analyzer/objects/meetings.h"
 #include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
-#include "rules/launch/sure_ends.h"
 #include "rules/program_calls.h"
+#include "rules/sure_ends.h"
 
 namespace allranks::rules {
 namespace {
@@ -246,7 +246,7 @@ void CheckFailureOnOneRank(const Context& context, FindingSink& sink) { Failures
 }  // namespace
 
 extern const Rule FailureOnOneRank = {
-    .code = kFailureOnOneRank,
+    .code = "AR116",
     .name = "failure-on-one-rank",
     .severity = Severity::Warning,
     .preview_in_part = "findings in programs that nothing here is seen to start on ranks: of the last 22 on public code that were read 18 were right, "

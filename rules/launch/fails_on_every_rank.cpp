@@ -1,4 +1,4 @@
-#include "rules/launch/sure_ends.h"
+#include "rules/sure_ends.h"
 
 #include <algorithm>
 #include <map>

@@ -98,8 +98,8 @@ torchrun --nproc_per_node=8 train.py \
   command above ends without a backslash.
 * Lines that do not begin with an option: they may be commands.
 * A variable that the script, or a comment in it, names without a `$` or with a default, or that another file
-  exports, or assigns where it names the script; a script that sources another file, or that sets none of three
-  such variables or more, which are its parameters.
+  exports, or assigns where it names the script; a script that sources another file, or that sets none of
+  three such variables or more, which are its parameters.
 * A page that breaks a command into several lines without a single backslash: that is its layout; and one
   that leaves arguments out, with `...`.
 

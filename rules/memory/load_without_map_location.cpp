@@ -310,9 +310,9 @@ model.load_state_dict(checkpoint["model"])
   `Popen(..., env={"CUDA_VISIBLE_DEVICES": str(i), ...})`).
 * What is loaded holds no tensors (the state of a learning rate schedule), or is loaded into nothing.
 * It stands in a handler of what was loaded first: a fallback.
-* The path stands in the code, or ends in the digest that torch.hub puts into names (`vgg16-397923af.pth`), and
-  nothing in the project saves a file of such a name: weights that are published, most of which were moved to
-  the host (then it is *possible*).
+* The path stands in the code, or ends in the digest that torch.hub puts into names (`vgg16-397923af.pth`),
+  and nothing in the project saves a file of such a name: weights that are published, most of which were moved
+  to the host (then it is *possible*).
 * The program moves to the host (`.cpu()`) what it saves under this name, or items of it.
 * The commands of the project that lead there by their options start one process (then it is *possible*).
 
