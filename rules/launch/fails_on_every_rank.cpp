@@ -1,5 +1,3 @@
-#include "rules/sure_ends.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,6 +12,7 @@
 #include "analyzer/objects/meetings.h"
 #include "analyzer/objects/test_files.h"
 #include "rules/finding_parts.h"
+#include "rules/sure_ends.h"
 
 namespace allranks::rules {
 namespace {

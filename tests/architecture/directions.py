@@ -57,7 +57,7 @@ ALLOWED = {
 }
 
 # What rules of all families start from.
-RULE_HEADERS = ("rule.h", "counted_loops.h", "finding_parts.h", "program_calls.h", "reductions.h", "scenario_witness.h", "seed_places.h", "share_uses.h", "source_edits.h", "wrapping.h")
+RULE_HEADERS = ("rule.h", "counted_loops.h", "finding_parts.h", "program_calls.h", "reductions.h", "scenario_witness.h", "seed_places.h", "share_uses.h", "source_edits.h", "sure_ends.h", "wrapping.h")
 
 # May use all of the above; nobody may use them.
 ABOVE_ALL = ("tests", "bench", "tools")
