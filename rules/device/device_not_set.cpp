@@ -20,7 +20,7 @@ constexpr std::string_view kAR202 = "AR202";
 class UnsetDevices {
  public:
   UnsetDevices(const Context& context, FindingSink& sink)
-      : context_(context), sink_(sink), calls_(context), one_node_(context.program, context.knowledge, context.facts, context.index) {}
+      : context_(context), sink_(sink), calls_(context), one_node_(context.program, context.knowledge, context.facts, context.index), local_ranks_(context) {}
 
   void Run() {
     for (const KnownCall& call : context_.index.known_calls()) {
@@ -104,9 +104,9 @@ class UnsetDevices {
            !context_.index.Arg(call, "group");
   }
 
-  void AddFix(const objects::Site& site, ir::ModuleId module, Finding& finding) const {
+  void AddFix(const objects::Site& site, ir::ModuleId module, Finding& finding) {
     const ir::StmtId stmt = context_.index.StatementOf(site);
-    const LocalRankText local = LocalRankAt(context_, site);
+    const LocalRankText local = local_ranks_.At(site);
     if (!stmt || !BeginsLine(context_, module, stmt) || local.text.empty()) return;
     std::vector<findings::Edit> edits = {InsertBefore(context_, module, stmt, "torch.cuda.set_device(" + local.text + ")")};
     for (findings::Edit& edit : EnsureImport(context_, module, "torch", "import torch")) edits.push_back(std::move(edit));
@@ -120,6 +120,7 @@ class UnsetDevices {
   FindingSink& sink_;
   ProgramCalls calls_;
   objects::OneNodeJobs one_node_;
+  LocalRankNames local_ranks_;
 };
 
 // A collective that a process takes part in before it has chosen its device.

@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/objects/one_node.h"
 #include "analyzer/objects/several_nodes.h"
@@ -20,7 +24,7 @@ class RankDevices {
  public:
   RankDevices(const Context& context, FindingSink& sink)
       : context_(context), sink_(sink), world_(objects::SmallJob(context_.facts.job)),
-        one_node_(context.program, context.knowledge, context.facts, context.index) {}
+        one_node_(context.program, context.knowledge, context.facts, context.index), local_ranks_(context) {}
 
   void Run() {
     // On one node the global rank is the local rank.
@@ -28,21 +32,49 @@ class RankDevices {
     places_ = DevicePlaces(context_);
     std::ranges::stable_sort(places_, {}, [&](const DevicePlace& place) { return SpanOf(context_, place.site); });
     for (const DevicePlace& place : places_) Visit(place);
+    for (Reported& reported : reported_) AddFix(reported);
   }
 
  private:
+  // A finding, and what would fix all places that it stands for.
+  struct Reported {
+    size_t finding = 0;                 // in the sink
+    std::vector<findings::Edit> edits;
+    bool has_fix = true;                // a fix that leaves some of the places as they are is none
+  };
+
   void Visit(const DevicePlace& place) {
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
     // One finding a number: `torch.device(f"cuda:{rank}")` is met as a call and as a text.
-    if (std::ranges::count(seen_, SpanOf(context_, place.site)) > 0) return;
+    if (seen_.contains(SpanOf(context_, place.site))) return;
     const std::optional<uint32_t> rank = RankWithoutDevice(place);
     if (!rank || context_.values.HasFlag(place.ordinal, variation::kOneNode) || one_node_.Has(module)) return;
     // The rank in some group, which may be that of a node.
     if (context_.values.Mentions(place.ordinal, knowledge::Coordinate::GroupRank) || IsCountedOnANode(place.ordinal)) return;
-    seen_.push_back(SpanOf(context_, place.site));
-    const auto [known, is_new] = reported_.emplace(std::pair(SpanOf(context_, place.site).file, SourceOf(place)), sink_.size());
-    if (is_new) Report(place, *rank);
-    else Join(place, sink_[known->second]);
+    seen_.insert(SpanOf(context_, place.site));
+    const auto [known, is_new] = by_source_.emplace(std::pair(SpanOf(context_, place.site).file, SourceOf(place)), reported_.size());
+    const LocalRankText local = local_ranks_.At(place.site);
+    if (is_new) {
+      reported_.push_back({.finding = sink_.size()});
+      Report(place, *rank, local);
+    } else {
+      AddLabel(sink_[reported_[known->second].finding], SpanOf(context_, place.site), LabelRole::Note, {"and here", {}});
+    }
+    NoteEdits(place, local, reported_[known->second]);
+  }
+
+  void NoteEdits(const DevicePlace& place, const LocalRankText& local, Reported& reported) const {
+    reported.has_fix = reported.has_fix && !local.text.empty();
+    if (!reported.has_fix) return;
+    std::ranges::move(EditsOf(place, local), std::back_inserter(reported.edits));
+  }
+
+  void AddFix(Reported& reported) const {
+    if (!reported.has_fix) return;
+    // The import is put in once.
+    std::set<std::pair<source::Span, std::string>> known;
+    std::erase_if(reported.edits, [&](const findings::Edit& edit) { return !known.emplace(edit.span, edit.replacement).second; });
+    sink_[reported.finding].fixes.push_back(MakeFix("select the device by the local rank", Applicability::Safe, std::move(reported.edits)));
   }
 
   // Where the number comes from: what is selected by it in this file has one cause, and so have all places that ask for the rank themselves.
@@ -53,24 +85,6 @@ class RankDevices {
     const std::vector<variation::WhyStep> steps = variation::ExplainVariation(
         context_.program, context_.knowledge, context_.facts, place.site.function, place.site.expr, kLongest);
     return steps.empty() ? SpanOf(context_, place.site) : steps.back().span;
-  }
-
-  void Join(const DevicePlace& place, Finding& finding) const {
-    AddLabel(finding, SpanOf(context_, place.site), LabelRole::Note, {"and here", {}});
-    const LocalRankText local = LocalRankAt(context_, place.site);
-    // A fix that leaves some of the places as they are is none.
-    if (local.text.empty()) finding.fixes.clear();
-    if (finding.fixes.empty()) return;
-    findings::Fix& fix = finding.fixes.front();
-    std::vector<findings::Edit> edits = fix.edits;
-    for (findings::Edit& edit : EditsOf(place, local)) {
-      // The import is put in once.
-      const bool is_there = std::ranges::any_of(fix.edits, [&](const findings::Edit& known) {
-        return known.span == edit.span && known.replacement == edit.replacement;
-      });
-      if (!is_there) edits.push_back(std::move(edit));
-    }
-    fix = MakeFix(std::move(fix.title), fix.applicability, std::move(edits));
   }
 
   // `rank % 8`: whoever divides knows how many devices a node has.
@@ -102,7 +116,7 @@ class RankDevices {
     return std::nullopt;
   }
 
-  void Report(const DevicePlace& place, uint32_t rank) {
+  void Report(const DevicePlace& place, uint32_t rank, const LocalRankText& local) {
     const bool is_python = context_.program.module_of(place.site.function).language == ir::Language::Python;
     // MPI is there for several nodes.
     const ir::ModuleId module = context_.program.funcs[place.site.function].module;
@@ -115,13 +129,11 @@ class RankDevices {
          {number, place.sink.starts_with('`') ? place.sink : "`" + place.sink + "`", std::to_string(world_.per_node), std::to_string(rank), std::to_string(rank)}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"this must be the local rank", {}});
     AddReasons(context_, place.site, finding);
-    const LocalRankText local = LocalRankAt(context_, place.site);
     finding.help = is_python ? HelpOf(local) : findings::Text{"use the index of the process on its node: its rank in the communicator that "
                                 "`MPI_Comm_split_type` makes of a node, or what the launcher says (`LOCAL_RANK`, "
                                 "`OMPI_COMM_WORLD_LOCAL_RANK`, `SLURM_LOCALID`)",
                     {}};
     finding.witness = WitnessOf(place);
-    if (!local.text.empty()) finding.fixes.push_back(FixOf(place, local));
     finding.is_in_preview = is_python && context_.facts.job.nodes == 0;
     sink_.push_back(std::move(finding));
   }
@@ -143,10 +155,6 @@ class RankDevices {
       scenario.ordinals.push_back(static_cast<int32_t>(*context_.values.OnRank(place.ordinal, world_, rank)));
     }
     return ScenarioWitness(world_, witness::Effect::Error, std::move(scenario));
-  }
-
-  findings::Fix FixOf(const DevicePlace& place, const LocalRankText& local) const {
-    return MakeFix("select the device by the local rank", Applicability::Safe, EditsOf(place, local));
   }
 
   std::vector<findings::Edit> EditsOf(const DevicePlace& place, const LocalRankText& local) const {
@@ -172,10 +180,12 @@ class RankDevices {
   FindingSink& sink_;
   traces::World world_;
   objects::OneNodeJobs one_node_;
+  LocalRankNames local_ranks_;
   std::optional<objects::SeveralNodes> several_nodes_;
   std::vector<DevicePlace> places_;
-  std::vector<source::Span> seen_;
-  std::map<std::pair<source::FileId, source::Span>, size_t> reported_;  // the finding of a file and a source
+  std::set<source::Span> seen_;
+  std::vector<Reported> reported_;
+  std::map<std::pair<source::FileId, source::Span>, size_t> by_source_;  // in `reported_`, by the file and where the number comes from
 };
 
 void CheckGlobalRankAsDevice(const Context& context, FindingSink& sink) { RankDevices(context, sink).Run(); }

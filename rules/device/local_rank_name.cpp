@@ -5,27 +5,26 @@
 #include <set>
 
 #include "analyzer/binding/neighbourhood.h"
-#include "analyzer/objects/process_starts.h"
 #include "rules/finding_parts.h"
 #include "rules/source_edits.h"
 
 namespace allranks::rules {
-namespace {
 
 using objects::KnownCall;
 using objects::Site;
 using variation::ValueId;
 
+// At one place.
 class LocalRank {
  public:
-  LocalRank(const Context& context, const Site& place)
-      : context_(context), place_(place), module_id_(context.program.funcs[place.function].module), module_(context.program.modules[module_id_]) {}
+  LocalRank(const Context& context, LocalRankNames& names, const Site& place)
+      : context_(context), names_(names), place_(place), module_id_(context.program.funcs[place.function].module), module_(context.program.modules[module_id_]) {}
 
   LocalRankText Text() const {
     if (const std::string variable = Variable(); !variable.empty()) return {variable, {}};
     if (module_.language != ir::Language::Python) return {};
     if (const std::string index = IndexOfProcess(); !index.empty()) return {index, {}};
-    if (objects::ProcessStarts(context_.program, context_.facts, context_.index).IsStarted(place_.function)) return {};
+    if (names_.IsStarted(place_.function)) return {};
     const std::optional<Site> source = SourceOf(place_);
     if (const std::string called = source ? Beside(*source) : std::string(); !called.empty()) return {called, {}};
     const std::string variable = FromLauncher(source);
@@ -45,25 +44,18 @@ class LocalRank {
   }
 
   std::string Variable() const {
-    for (uint32_t i = 0; i < module_.stmts.size(); ++i) {
-      const ir::StmtId id{i};
-      const ir::Stmt& stmt = module_[id];
-      if (stmt.kind != ir::StmtKind::Assign || !IsBefore(id)) continue;
-      const ir::ExprList targets = ir::TargetsOf(module_, stmt);
-      if (targets.size() != 1 || module_[targets[0]].kind != ir::ExprKind::Name) continue;
-      const ValueId value = context_.facts.value(module_id_, targets[0]);
-      const bool is_local = value && variation::IsCoordinate(context_.facts.values_store[value], knowledge::Coordinate::LocalRank);
-      if (is_local) return std::string(context_.program.text(ir::NameOf(module_[targets[0]])));
+    for (const ir::StmtId id : names_.AssignedIn(module_id_)) {
+      if (IsBefore(id)) return std::string(context_.program.text(ir::NameOf(module_[ir::TargetsOf(module_, module_[id])[0]])));
     }
     return {};
   }
 
   // `def run(i, args)` of `mp.spawn(run, args=(args,))`.
   std::string IndexOfProcess() const {
-    for (const KnownCall& call : context_.index.known_calls()) {
-      for (const knowledge::RoleOf& role : call.entry->roles) {
+    for (const KnownCall* call : names_.with_index_) {
+      for (const knowledge::RoleOf& role : call->entry->roles) {
         if (role.role != knowledge::Role::StartsWithIndex) continue;
-        const ValueId started = context_.index.Arg(call, context_.program.text(role.param));
+        const ValueId started = context_.index.Arg(*call, context_.program.text(role.param));
         const bool is_this = started && context_.facts.values_store[started].function() == place_.function;
         const std::vector<ir::Param>& params = context_.program.function(place_.function).params;
         const size_t first = is_this && context_.facts.values_store.ReceiverOf(started) ? 1 : 0;
@@ -137,13 +129,11 @@ class LocalRank {
   std::string FromLauncher(const std::optional<Site>& source) const {
     const std::string read = source ? BesideVariable(*source) : std::string();
     if (!read.empty()) return read;
+    if (names_.inits_.empty()) return {};
     std::set<std::string> found;
-    const binding::Neighbourhood neighbourhood(context_.program);
-    const std::vector<ir::ModuleId> files = neighbourhood.Of(module_id_);
-    for (const KnownCall& call : context_.index.known_calls()) {
-      const bool is_init = call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init;
-      if (!is_init || std::ranges::count(files, context_.program.funcs[call.function].module) == 0) continue;
-      found.insert(OfGroup(call));
+    const std::vector<ir::ModuleId> files = binding::Neighbourhood(context_.program).Of(module_id_);
+    for (const KnownCall* call : names_.inits_) {
+      if (std::ranges::count(files, context_.program.funcs[call->function].module) > 0) found.insert(OfGroup(*call));
     }
     return found.size() == 1 ? *found.begin() : std::string();
   }
@@ -169,13 +159,40 @@ class LocalRank {
   }
 
   const Context& context_;
+  LocalRankNames& names_;
   const Site place_;
   const ir::ModuleId module_id_;
   const ir::Module& module_;
 };
 
-}  // namespace
+LocalRankNames::LocalRankNames(const Context& context) : context_(context) {
+  for (const KnownCall& call : context.index.known_calls()) {
+    if (call.entry->Has(knowledge::Role::StartsWithIndex)) with_index_.push_back(&call);
+    if (call.entry->has_operation && call.entry->operation.op_class == knowledge::OpClass::Init) inits_.push_back(&call);
+  }
+}
 
-LocalRankText LocalRankAt(const Context& context, const Site& rank) { return LocalRank(context, rank).Text(); }
+LocalRankText LocalRankNames::At(const Site& rank) { return LocalRank(context_, *this, rank).Text(); }
+
+const std::vector<ir::StmtId>& LocalRankNames::AssignedIn(ir::ModuleId id) {
+  const auto [known, is_new] = assigned_.try_emplace(id.index);
+  if (!is_new) return known->second;
+  const ir::Module& module = context_.program.modules[id];
+  for (uint32_t i = 0; i < module.stmts.size(); ++i) {
+    const ir::Stmt& stmt = module[ir::StmtId{i}];
+    if (stmt.kind != ir::StmtKind::Assign) continue;
+    const ir::ExprList targets = ir::TargetsOf(module, stmt);
+    if (targets.size() != 1 || module[targets[0]].kind != ir::ExprKind::Name) continue;
+    const ValueId value = context_.facts.value(id, targets[0]);
+    const bool is_local = value && variation::IsCoordinate(context_.facts.values_store[value], knowledge::Coordinate::LocalRank);
+    if (is_local) known->second.push_back(ir::StmtId{i});
+  }
+  return known->second;
+}
+
+bool LocalRankNames::IsStarted(variation::FuncId function) {
+  if (!starts_) starts_.emplace(context_.program, context_.facts, context_.index);
+  return starts_->IsStarted(function);
+}
 
 }  // namespace allranks::rules
