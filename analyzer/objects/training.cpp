@@ -1,8 +1,11 @@
 #include "analyzer/objects/training.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
+
+#include "analyzer/objects/passed_tests.h"
 
 namespace allranks::objects {
 namespace {
@@ -13,7 +16,7 @@ std::pair<ir::ModuleId, ir::ExprId> KeyOf(const binding::Program& program, const
 
 Training::Training(const binding::Program& program, const knowledge::Knowledge& knowledge,
                    const variation::Facts& facts, const ProgramIndex& index)
-    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts) {
+    : program_(program), knowledge_(knowledge), facts_(facts), index_(index), values_(program, knowledge, facts), guards_(program, index) {
   FindCalls();
   made_ = backwards_;
   made_.insert(made_.end(), reductions_.begin(), reductions_.end());
@@ -111,15 +114,45 @@ bool Training::HoldsCall(ir::ModuleId module_id, ir::StmtId stmt, const std::vec
   const variation::FunctionFacts& facts = facts_.functions[function];
   for (const ir::ExprId expr : index_.ExprsBeginningIn(module_id, outer.begin, outer.end)) {
     if (!inside(expr)) continue;
-    const auto here = std::ranges::equal_range(sites, std::pair(module_id, expr), {}, [&](const Site& site) { return KeyOf(program_, site); });
-    if (std::ranges::find(here, function, &Site::function) != here.end()) return true;
+    if (IsOneOf(sites, {function, expr})) return true;
     for (const auto* list : {&facts.calls, &facts.enters, &facts.iterations}) {
       const auto fact = std::ranges::lower_bound(*list, expr, {}, &std::pair<ir::ExprId, variation::CallFact>::first);
       const bool is_of_expr = fact != list->end() && fact->first == expr && fact->second.function;
-      if (is_of_expr && functions[fact->second.function.index]) return true;
+      if (is_of_expr && functions[fact->second.function.index] && MayComeTo(fact->second, functions, sites)) return true;
     }
   }
   return std::ranges::any_of(index_.ChoicesIn(function), [&](const auto& choice) { return functions[choice.second.index] && inside(choice.first); });
+}
+
+bool Training::IsOneOf(const std::vector<Site>& sites, const Site& site) const {
+  const auto here = std::ranges::equal_range(sites, KeyOf(program_, site), {}, [&](const Site& other) { return KeyOf(program_, other); });
+  return std::ranges::find(here, site.function, &Site::function) != here.end();
+}
+
+// Whether what is passed lets the function come to one of the places, or to a call of a function with one.
+bool Training::MayComeTo(const variation::CallFact& call, const std::vector<bool>& functions, const std::vector<Site>& sites) const {
+  const std::span<const ValueId> args = facts_.args(call);
+  if (args.empty()) return true;
+  const ir::Function& function = program_.function(call.function);
+  const ir::ModuleId module = program_.funcs[call.function].module;
+  const PassedArgs passed{call.function, args};
+  const PassedTests tests(facts_.values_store, {&passed, 1});
+  const auto is_shut = [&](const Guard& guard) {
+    const ValueId test = facts_.value(module, guard.test);
+    const std::optional<bool> truth = test ? tests.Truth(test) : std::nullopt;
+    return truth && *truth != guard.holds;
+  };
+  bool has_place = false;
+  for (const ir::ExprId expr : index_.ExprsBeginningIn(module, function.begin, function.end)) {
+    const Site site{call.function, expr};
+    const variation::CallFact* inner = facts_.call(site.function, site.expr);
+    const bool leads_on = inner != nullptr && inner->function && functions[inner->function.index];
+    if (!leads_on && !IsOneOf(sites, site)) continue;
+    has_place = true;
+    if (std::ranges::none_of(guards_.Of(site), is_shut)) return true;
+  }
+  // It comes there in another way than by a call: by iterating, or in a function inside.
+  return !has_place;
 }
 
 }  // namespace allranks::objects

@@ -1,9 +1,13 @@
 // Where the program trains: which functions and loops make gradients, which step an optimizer.
+//
+// A call of a function that trains in one mode only (`run_epoch(loader, train=False)`) does not train: what is passed decides
+// the tests before each of its training calls. Arguments are followed through one call.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "analyzer/objects/guards.h"
 #include "analyzer/objects/loading.h"
 #include "analyzer/objects/program_index.h"
 #include "analyzer/objects/values.h"
@@ -45,12 +49,15 @@ class Training {
   std::vector<bool> Closure(const std::vector<Site>& sites) const;
   bool HoldsCall(ir::ModuleId module, ir::StmtId stmt, const std::vector<bool>& functions,
                  const std::vector<Site>& sites) const;
+  bool MayComeTo(const variation::CallFact& call, const std::vector<bool>& functions, const std::vector<Site>& sites) const;
+  bool IsOneOf(const std::vector<Site>& sites, const Site& site) const;
 
   const binding::Program& program_;
   const knowledge::Knowledge& knowledge_;
   const variation::Facts& facts_;
   const ProgramIndex& index_;
   Values values_;
+  Guards guards_;
   std::vector<Site> backwards_, fits_, steps_, reductions_, operations_;
   std::vector<Site> made_;  // gradients: computed, or reduced by what has made them, whatever it is called
   std::vector<bool> trains_, steps_in_, reduces_, communicates_;  // by FuncId, callees included
