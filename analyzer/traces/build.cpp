@@ -235,8 +235,8 @@ class Builder {
       return traces_.Seq(first, Choice(head, round, Block(ir::ElseBlockOf(stmt))));
     }
     const TraceId otherwise = Otherwise(stmt, head, trips, body);
-    if (is_for && IsForEachRankOnce(stmt, trips, body)) {
-      const TraceId parts[] = {first, begun, traces_.Kids(body)[0], otherwise};
+    if (const TraceId by_turns = is_for ? ByTurnsOfRanks(stmt, head, trips, body) : TraceId()) {
+      const TraceId parts[] = {first, begun, by_turns, otherwise};
       return traces_.Seq(parts);
     }
     if (const TraceId turns = is_for ? InTurnsWith(head, body) : TraceId()) {
@@ -266,18 +266,32 @@ class Builder {
     return traces_.Choice(At(head), leaves, traces_.Empty(), otherwise);
   }
 
-  // `for turn in range(world_size): if turn == rank: ...`, and nothing else: each rank does it in one round, whichever that is.
-  bool IsForEachRankOnce(const ir::Stmt& loop, ValueId trips, TraceId body) const {
+  // `for turn in range(world_size): if turn == rank: ...`, and nothing else: each rank does it in one round, whichever that is, and what
+  // stands in the `else` in all others. Where both arms issue something, their order differs between ranks.
+  TraceId ByTurnsOfRanks(const ir::Stmt& loop, ir::ExprId head, ValueId trips, TraceId body) {
+    const Trace& choice = traces_[body];
+    if (choice.kind != TraceKind::Choice || (choice.flags & kLeavesMask) != 0 || !AsksForTurnOfRank(loop, trips, choice.value)) return {};
+    const bool is_equal = state_.values[choice.value].compare_op() == ir::CompareOp::Eq;
+    const TraceId own = traces_.Kids(body)[is_equal ? 0 : 1];
+    const TraceId others = traces_.Kids(body)[is_equal ? 1 : 0];
+    if (others == traces_.Empty()) return own;
+    if (own != traces_.Empty()) return {};
+    const ValueId rounds = state_.values.Binary(ir::BinaryOp::Sub, trips, state_.values.Int(1));
+    return traces_.Loop(At(head), rounds, others, false, LoopKind::Counted);
+  }
+
+  // Whether the number of a round is compared with the rank, and the rounds are those of all ranks.
+  bool AsksForTurnOfRank(const ir::Stmt& loop, ValueId trips, ValueId condition) const {
     using knowledge::Coordinate;
     const ir::Expr& head = module_[ir::AssignedOf(loop)];
-    const Trace& choice = traces_[body];
     const bool is_range = head.kind == ir::ExprKind::Call && ir::ArgCount(module_, head) == 1 && Value(ir::ArgAt(module_, head, 0).value) == trips;
-    if (!trips || !is_range || choice.kind != TraceKind::Choice || (choice.flags & kLeavesMask) != 0) return false;
-    if (traces_.Kids(body)[1] != traces_.Empty() || state_.values[choice.value].kind != ValueKind::Compare) return false;
-    const auto sides = state_.values.Kids(choice.value);
+    if (!trips || !is_range || state_.values[condition].kind != ValueKind::Compare) return false;
+    const ir::CompareOp op = state_.values[condition].compare_op();
+    if (op != ir::CompareOp::Eq && op != ir::CompareOp::NotEq) return false;
+    const auto sides = state_.values.Kids(condition);
     const ValueId turn = Value(ir::ValueOf(loop));
     const ValueId rank = sides[0] == turn ? sides[1] : sides[1] == turn ? sides[0] : ValueId();
-    if (!turn || !rank || state_.values[choice.value].compare_op() != ir::CompareOp::Eq) return false;
+    if (!turn || !rank) return false;
     const auto is = [&](ValueId value, Coordinate coordinate) { return variation::IsCoordinate(state_.values[Passed(value)], coordinate); };
     const bool is_of_group = is(rank, Coordinate::GroupRank) && is(trips, Coordinate::GroupSize) &&
                              std::ranges::equal(state_.values.Kids(rank), state_.values.Kids(trips));
