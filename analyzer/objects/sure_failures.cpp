@@ -110,6 +110,19 @@ std::vector<size_t> NumbersReturned(const ir::Module& module, const ir::Function
   return are_known ? numbers : std::vector<size_t>();
 }
 
+// How many items a tuple or list that is written out has; no expression is an empty one.
+std::optional<uint32_t> ItemsOf(const ir::Module& module, ir::ExprId id) {
+  if (!id) return 0;
+  const ir::ExprKind kind = module[id].kind;
+  if (kind != ir::ExprKind::Tuple && kind != ir::ExprKind::List) return std::nullopt;
+  uint32_t count = 0;
+  for (const ir::ExprId item : ir::Items(module, module[id])) {
+    if (module[item].kind == ir::ExprKind::Starred) return std::nullopt;
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 bool SureFailures::AreBefore(ir::ModuleId module, uint32_t position, const std::function<bool(FuncId)>& is_aside) const {
@@ -234,10 +247,27 @@ Failure SureFailures::WrongCall(FuncId function, ir::ExprId id) const {
   const FuncId plain = PlainFunctionOf(function, id);
   const FuncId init = plain ? FuncId::None() : ConstructorOf(module_id, id);
   const FuncId called = plain ? plain : init ? init : MethodOf(function, id);
-  if (!called) return {};
+  if (!called) return WrongStart(function, id);
   const std::span<const ir::Param> params = program_.function(called).params;
   const Misfit misfit = MisfitOf(module, module[id], plain ? params : params.subspan(1));
   return misfit ? Failure{.kind = FailureKind::WrongArguments, .expr = id, .called = called, .misfit = misfit} : Failure();
+}
+
+// `mp.spawn(worker, args=(world_size,), nprocs=world_size)` of `def worker(rank, world_size, config)`: each process fails as it begins.
+Failure SureFailures::WrongStart(FuncId function, ir::ExprId id) const {
+  const KnownCall* call = index_.KnownCallAt({function, id});
+  if (call == nullptr) return {};
+  const ir::Module& module = program_.module_of(function);
+  for (const knowledge::RoleOf& role : call->entry->roles) {
+    if (role.role != knowledge::Role::StartsWithIndex) continue;
+    const ValueId started = index_.Arg(*call, program_.text(role.param));
+    const std::optional<uint32_t> handed = ItemsOf(module, index_.ArgExpr(*call, "args"));
+    if (!started || !handed || facts_.values_store[started].kind != variation::ValueKind::Function || facts_.values_store.ReceiverOf(started)) continue;
+    const FuncId worker = facts_.values_store[started].function();
+    const Misfit misfit = MisfitOf(*handed + 1, {}, program_.function(worker).params);
+    if (misfit) return {.kind = FailureKind::WrongArguments, .expr = id, .called = worker, .misfit = misfit};
+  }
+  return {};
 }
 
 // All calls of it lack an argument, or have one too many.
@@ -668,6 +698,10 @@ Misfit SureFailures::MisfitOf(const ir::Module& module, const ir::Expr& call, st
     else if (arg.kind == ir::ArgKind::Keyword) keywords.push_back(arg.keyword);
     else return {};
   }
+  return MisfitOf(positional, std::move(keywords), params);
+}
+
+Misfit SureFailures::MisfitOf(uint32_t positional, std::vector<base::NameId> keywords, std::span<const ir::Param> params) {
   bool takes_keywords = false, takes_more = false;
   Misfit misfit;
   for (const ir::Param& param : params) {

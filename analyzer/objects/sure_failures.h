@@ -4,8 +4,8 @@
 // (late_names.h); an import that finds nothing (missing_imports.h); an environment variable that is set to a number or None; a loop over
 // `enumerate(...)` that takes more than two parts of what it gets, and an assignment that takes another number of values than the function or method
 // of the project returns anywhere; a call that lacks an argument, has one too many or one twice, of a function, a method or a class of the project, by
-// its name, behind its file (`helpers.save`), behind its object or by the only other name that its file gives a class, or of a function of a library of
-// which the knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has (missing_options.h);
+// its name, behind its file (`helpers.save`), behind its object or by the only other name that its file gives a class, or as a function that processes
+// are started with, or of a function of a library of which the knowledge base has all that it takes; an option that a parser of argparse has already, or a read of one that none has (missing_options.h);
 // an attribute of a dictionary that no dictionary has, a field or method that nothing gives an object of the project (missing_fields.h), and one of the
 // model inside a DDP wrapper that is asked of the wrapper (wrapped_members.h); `init_process_group` in a process that has its group, or with the
 // address of a store that does not say what it is; a loader that gets a sampler and `shuffle=True`; and a call of a function, or an import of a file, in which one of these stands where each run
@@ -126,6 +126,7 @@ class SureFailures {
   bool CallsWrongly(FuncId function, ir::StmtId stmt) const;
   bool HoldsWrongCall(FuncId function, ir::ExprId expr) const;
   Failure WrongCall(FuncId function, ir::ExprId expr) const;
+  Failure WrongStart(FuncId function, ir::ExprId expr) const;
   bool FailsWhenRun(FuncId function) const;
   bool FailsInBlock(FuncId function, ir::BlockId block) const;
   bool FailsOnSomeRanks(FuncId function, const ir::Stmt& stmt) const;
@@ -159,6 +160,7 @@ class SureFailures {
   bool IsOnlyOtherNameOf(ir::ModuleId module, base::NameId other, base::NameId name) const;
   FuncId ConstructorOf(ir::ModuleId module, ir::ExprId call) const;
   static Misfit MisfitOf(const ir::Module& module, const ir::Expr& call, std::span<const ir::Param> params);
+  static Misfit MisfitOf(uint32_t positional, std::vector<base::NameId> keywords, std::span<const ir::Param> params);
   bool AddsOptionAgain(FuncId function, ir::StmtId stmt) const;
   std::pair<base::NameId, std::vector<base::NameId>> OptionsOf(const ir::Module& module, ir::StmtId stmt) const;
   bool IsStrictParser(ir::ModuleId module, ir::StmtId stmt) const;

@@ -141,7 +141,7 @@ class Seeds {
                                  "processes, which draw other numbers each time",
                                  {name}});
     AddLabel(finding, finding.span, LabelRole::Primary, {"before there are any ranks", {}});
-    AddLabel(finding, SpanOf(context_, start.site), LabelRole::Why, {"each rank starts as a new process here", {}});
+    AddLabel(finding, SpanOf(context_, start.site), LabelRole::Call, {"each rank starts as a new process here", {}});
     if (IsStartedByOption(start.site)) findings::Assume(finding, findings::Assumptions::Of(findings::Assumption::OptionSet));
     finding.help = {"seed at the beginning of `{}`", {name}};
     sink_.push_back(std::move(finding));

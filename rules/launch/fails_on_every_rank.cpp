@@ -55,7 +55,7 @@ class SureEnds {
     // AR505 tells of the model inside a wrapper.
     if (!failure.IsCause() || failure.kind == FailureKind::MemberOfWrapped || IsTried(function, stmt)) return;
     const Site site = SiteOf(function, stmt, failure);
-    if (!IsOfJob(site)) return;
+    if (!IsOfJob(WhereRanksFail(site, failure))) return;
     const bool is_of_all = context_.ranks.At(site, world_) == traces::RankSet::All(world_.size());
     const std::optional<objects::Meeting> meeting = is_of_all ? std::nullopt : meetings_.After(site);
     if (!is_of_all && (!meeting || IsTriedOnEveryWay(function, stmt))) return;
@@ -66,6 +66,12 @@ class SureEnds {
     } else {
       ReportOnSome(site, stmt, failure, *meeting);
     }
+  }
+
+  // The process that starts the ranks is none: where it hands them too little, they fail as they begin.
+  Site WhereRanksFail(const Site& site, const Failure& failure) const {
+    const bool is_start = failure.called && context_.index.KnownCallAt(site) != nullptr;
+    return is_start ? Site{failure.called, ir::ExprId{0}} : site;
   }
 
   // The others come to where they wait for these.
@@ -81,7 +87,8 @@ class SureEnds {
   // `who`: the ranks that fail.
   Finding FindingOf(const Site& site, ir::StmtId stmt, const Failure& failure, std::string_view code, std::string_view who) const {
     const EndReason reason = ReasonOf(site.function, stmt, failure);
-    const bool is_sure = runs_.IsSharedWork({&site, 1}) && runs_.IsStartedOnRanks(site);
+    const Site ranks = WhereRanksFail(site, failure);
+    const bool is_sure = runs_.IsSharedWork({&ranks, 1}) && runs_.IsStartedOnRanks(ranks);
     Finding finding = FindingAt(context_, code, Severity::Error, is_sure ? Confidence::Likely : Confidence::Possible, site, {"{} fails here: {}", {std::string(who), findings::Render(reason.text)}});
     const ir::ModuleId module_id = context_.program.funcs[site.function].module;
     if (failure.import) finding.span = ImportSpan(module_id, failure.import);
@@ -274,8 +281,8 @@ Statements of a program of several ranks that raise whichever rank comes to them
 * an import of a file or a name that the project does not have;
 * an option that no parser of the program has (`args.distributed`), one that is added twice, or an
   attribute of a dictionary (`args = vars(args)`, then `args.epochs`);
-* a call of a function, method or class of the project with arguments that it does not take, or of one of a
-  library by a name that it does not know;
+* a call of a function, method or class of the project with arguments that it does not take, also where
+  `mp.spawn` makes it, or of one of a library by a name that it does not know;
 * a field that nothing gives an object of a class of the project;
 * another number of variables than a function returns values, or than `enumerate` hands out;
 * a second `init_process_group` in one process, and a variable of the environment that is set to a number.
