@@ -84,6 +84,7 @@ class ConfigCheck {
     CheckPrecision();
     CheckBatch();
     CheckStage(zero);
+    CheckWarmup();
   }
 
  private:
@@ -255,6 +256,22 @@ class ConfigCheck {
            {"leave `train_batch_size` out: DeepSpeed computes it", {}});
   }
 
+  // These schedulers set the rate of the optimizer to their own, which is 0.001 where it is not given.
+  // https://deepspeed.readthedocs.io/en/latest/schedulers.html
+  void CheckWarmup() {
+    const ConfigId type = tree_.Find(root_, "scheduler.type");
+    const ConfigId params = tree_.Find(root_, "scheduler.params");
+    const ConfigId rate = tree_.Find(root_, "optimizer.params.lr");
+    const bool sets_rate = tree_.Text(type) == "WarmupLR" || tree_.Text(type) == "WarmupDecayLR";
+    if (!sets_rate || !rate || tree_[rate].kind != ConfigKind::Number || tree_[rate].text == "0.001" || tree_[rate].text == "1e-3") return;
+    if (params && (tree_[params].kind != ConfigKind::Map || tree_.Member(params, "warmup_max_lr"))) return;
+    Report(Severity::Error, Confidence::Likely, tree_[rate].span,
+           {"`lr` of {} is replaced: `{}` goes up to its own `warmup_max_lr`, which is 0.001 where it is not given", {tree_[rate].text, std::string(tree_.Text(type))}},
+           {"give `warmup_max_lr` of {} to the scheduler", {tree_[rate].text}});
+    AddNote(sink_.back(), tree_[type].span, {"the scheduler", {}});
+    sink_.back().is_in_preview = true;
+  }
+
   // `stage3_max_live_parameters`: whoever keeps it in a configuration of stage 2 can read that it is for another one.
   static bool NamesItsStage(const launch::KeyEntry& entry) {
     const size_t begin = entry.path.rfind('.') + 1;
@@ -413,6 +430,7 @@ extern const Rule InvalidZeroConfig = {
     .code = kAR703,
     .name = "invalid-zero-config",
     .severity = Severity::Error,
+    .preview_in_part = "rates that a schedule of warmup replaces: too few of such findings were read so far",
     .languages = "launch files, Python",
     .summary = "configuration of DeepSpeed that cannot work, or says what nobody reads",
     .explanation = R"md(
@@ -425,7 +443,8 @@ offloading of parameters below stage 3 and of the optimizer at stage 0. In all b
 `bf16` both on, a `train_batch_size` that no number of ranks gives, keys that DeepSpeed does not have,
 deprecated keys, values of the wrong type, keys of a section that stand outside of it, `zero_optimization` in
 a section that DeepSpeed does not have, devices of offloading that do not exist, NVMe without a path, keys
-that a map of JSON has twice, and keys that only another stage of ZeRO reads.
+that a map of JSON has twice, and keys that only another stage of ZeRO reads. And an `lr` of the optimizer
+beside `WarmupLR` or `WarmupDecayLR` without a `warmup_max_lr`: they set the rate to theirs, which is 0.001.
 
 Where a command names the file and says how many ranks it starts, also a `train_batch_size` that these ranks
 do not give.

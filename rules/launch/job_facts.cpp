@@ -172,7 +172,10 @@ Said NodesOf(const Job& job) {
 Said ProcessesPerNode(const Job& job) {
   const Layer* agent = AgentOf(job);
   if (agent == nullptr) return {};
-  if (agent->launcher->name == "deepspeed" && agent->Find("processes_per_node") == nullptr) return SlotsOfHosts(*agent);
+  if (agent->launcher->name == "deepspeed" && agent->Find("processes_per_node") == nullptr) {
+    const std::optional<Devices> included = agent->Find("include") != nullptr ? DevicesOf(job) : std::nullopt;
+    return included ? included->said : SlotsOfHosts(*agent);
+  }
   if (agent->launcher->name != "accelerate") {
     const bool is_in_environment = agent->launcher->name == "torchrun" && agent->Find("processes_per_node") == nullptr && !agent->HidesOptions();
     return is_in_environment ? SaidInEnvironment(job, "PET_NPROC_PER_NODE") : SaidBy(*agent, "processes_per_node");

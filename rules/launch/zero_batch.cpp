@@ -24,10 +24,17 @@ const LaunchFile* ZeroConfigOf(const LaunchContext& context, const LaunchFile& f
   return nullptr;
 }
 
+// A word of which nothing is known may be any arguments, but for one that is the value of another.
+bool MayHideArguments(const Job& job, size_t at) {
+  const bool is_value = at > 0 && job.args[at - 1].IsKnown() && launch::IsArgumentName(job.args[at - 1].text());
+  return !job.args[at].IsKnown() && !is_value;
+}
+
 // `--tensor-model-parallel-size 2`, `"tensor_parallel": {}`
 bool MayShareBatches(const Job& job, const launch::ConfigTree& tree) {
   const auto speaks_of_it = [](std::string_view text) { return text.find("parallel") != std::string_view::npos || text.find("pipe") != std::string_view::npos; };
-  const bool in_arguments = std::ranges::any_of(job.args, [&](const Word& arg) { return speaks_of_it(arg.text()) || !arg.IsKnown(); });
+  bool in_arguments = false;
+  for (size_t i = 0; i < job.args.size(); ++i) in_arguments = in_arguments || speaks_of_it(job.args[i].text()) || MayHideArguments(job, i);
   const bool in_keys = std::ranges::any_of(tree[tree.root()].children, [&](ConfigId child) { return speaks_of_it(tree[child].key); });
   return in_arguments || in_keys;
 }
