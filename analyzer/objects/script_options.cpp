@@ -306,6 +306,12 @@ bool IsClosed(const std::vector<const ModuleOptions*>& modules) {
   return std::ranges::none_of(modules, [&](const ModuleOptions* module) { return module->is_open || std::ranges::any_of(module->helpers, is_unseen); });
 }
 
+std::vector<const RequiredOptions*> FilesOf(const std::vector<const ModuleOptions*>& modules) {
+  std::vector<const RequiredOptions*> files;
+  for (const ModuleOptions* module : modules) files.push_back(&module->required);
+  return files;
+}
+
 // The script parses its arguments, itself or by a function of a file that does. A name that it defines is its own.
 bool Parses(const std::vector<const ModuleOptions*>& modules) {
   const ModuleOptions& script = *modules.front();
@@ -319,6 +325,7 @@ bool Parses(const std::vector<const ModuleOptions*>& modules) {
 ModuleOptions OptionsOf(const ir::Module& module, const base::Interner& names) {
   ModuleOptions options = Gatherer(module, names).Run();
   options.forms = FormsOfParsers(module, names);
+  options.required = RequiredIn(module, names);
   options.fields = FormsOfFields(module, names);
   options.handed = ClassesOfParsers(module, names);
   return options;
@@ -345,6 +352,10 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
     script.torch_modules.insert(module->torch_modules.begin(), module->torch_modules.end());
   }
   script.forms = FormsIn(modules, script.is_known);
+  if (script.is_known) script.required = RequiredBy(FilesOf(modules));
+  // The name of a subcommand has none either.
+  script.has_positional = std::ranges::any_of(script.options, [](const std::string& name) { return !name.starts_with('-'); }) ||
+                          std::ranges::any_of(modules, [](const ModuleOptions* module) { return module->required.has_other_ways; });
   const auto any = [&](bool ModuleOptions::*sign) { return std::ranges::any_of(modules, [&](const ModuleOptions* module) { return module->*sign; }); };
   const bool has_option = script.options.contains("--local_rank") || script.options.contains("--local-rank");
   const bool has_other = any(&ModuleOptions::sets_local_rank) || any(&ModuleOptions::names_local_rank);
@@ -356,6 +367,7 @@ ScriptOptions OptionsOf(const std::vector<const ModuleOptions*>& modules) {
   std::set<std::string_view> backends;
   for (const ModuleOptions* module : modules) backends.insert(module->backends.begin(), module->backends.end());
   const auto names_nccl = [](std::string_view backend) { return backend.find(kNccl) != std::string_view::npos; };
+  script.works_in_ranks = any(&ModuleOptions::spawns) || !backends.empty();
   script.communicates_on_gpus = std::ranges::any_of(backends, names_nccl);
   script.shares_batches = any(&ModuleOptions::shares_batches);
   script.has_no_nccl = any(&ModuleOptions::is_of_other_device) || (!backends.empty() && std::ranges::none_of(backends, [&](std::string_view backend) { return backend.empty() || names_nccl(backend); }));

@@ -16,6 +16,7 @@
 #include "analyzer/base/interner.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/objects/argument_forms.h"
+#include "analyzer/objects/required_options.h"
 
 namespace allranks::objects {
 
@@ -39,6 +40,7 @@ struct ModuleOptions {
   bool is_of_other_device = false;   // imports what brings PyTorch to a device that NCCL does not know
   bool shares_batches = false;       // imports what has several ranks work on one batch: pipelines, tensor parallelism
   ArgumentForms forms;               // what its `add_argument` calls take
+  RequiredOptions required;          // without which its parser ends
   std::map<std::string, ArgumentForms> fields;  // the same of the fields of its classes
   std::set<std::string> handed;      // classes whose fields `HfArgumentParser` makes arguments of
   std::set<std::string> torch_modules;  // of PyTorch, that it imports whenever it is read
@@ -52,6 +54,9 @@ struct ScriptOptions {
   bool is_known = false;             // all that its parsers take
   std::set<std::string> options;
   ArgumentForms forms;               // of those whose values are known to be of a kind
+  std::vector<std::set<std::string>> required;  // each by all its names: without one of each it ends
+  bool has_positional = false;       // it takes arguments without a name
+  bool works_in_ranks = false;       // it starts ranks or makes a process group
   bool has_local_rank_of_option = false;  // it takes the local rank from its command line, and from nowhere else
   bool ignores_local_rank = false;   // it refuses no option, or has no parser, and names the variable of the local rank or reads no option of it
   bool starts_its_ranks = false;     // and never asks whether a launcher has

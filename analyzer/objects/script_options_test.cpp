@@ -8,6 +8,7 @@ namespace allranks::objects {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 class ScriptOptionsTest : public ObjectsTest {
  protected:
@@ -44,6 +45,28 @@ TEST_F(ScriptOptionsTest, ALocalRankOfTheCommandLine) {
   EXPECT_FALSE(Of("import sys\nprint(sys.argv[1])\n").ignores_local_rank);
   EXPECT_TRUE(Of(parser_ + option + "print(args.local_rank)\n").has_local_rank_of_option);
   EXPECT_FALSE(Of(parser_ + option + "print(os.environ['LOCAL_RANK'], args.local_rank)\n").has_local_rank_of_option);
+}
+
+TEST_F(ScriptOptionsTest, OptionsThatEachCommandHasToGive) {
+  const std::string required = "parser.add_argument('--data', '-d', required=True)\n";
+  const std::string parses = "args = parser.parse_args()\n";
+  EXPECT_THAT(Of(parser_ + required + parses).required, ElementsAre(ElementsAre("--data", "-d")));
+  EXPECT_THAT(Of(parser_ + "if os.sep:\n  " + required + parses).required, IsEmpty());
+  EXPECT_THAT(Of(parser_ + required + "other = argparse.ArgumentParser()\n" + parses).required, IsEmpty());
+  EXPECT_THAT(Of(parser_ + required + "args = parser.parse_args(['--data', 'x'])\n").required, IsEmpty());
+}
+
+TEST_F(ScriptOptionsTest, ArgumentsWithoutAName) {
+  const std::string parses = "args = parser.parse_args()\n";
+  EXPECT_FALSE(Of(parser_ + parses).has_positional);
+  EXPECT_TRUE(Of(parser_ + "parser.add_argument('config')\n" + parses).has_positional);
+  EXPECT_TRUE(Of(parser_ + "commands = parser.add_subparsers()\n" + parses).has_positional);
+}
+
+TEST_F(ScriptOptionsTest, ProgramsOfSeveralRanks) {
+  EXPECT_TRUE(Of("dist.init_process_group(sys.argv[1])\n").works_in_ranks);
+  EXPECT_TRUE(Of("import torch.multiprocessing as mp\nmp.spawn(print)\n").works_in_ranks);
+  EXPECT_FALSE(Of(parser_).works_in_ranks);
 }
 
 TEST_F(ScriptOptionsTest, BackendsOfItsGroups) {

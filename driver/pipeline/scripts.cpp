@@ -148,8 +148,8 @@ Scripts ReadScripts(const LaunchInput& input, const binding::ModuleGraph& graph,
   Scripts scripts;
   for (const launch::LaunchFile& file : launches.files) {
     for (const launch::Job& job : file.jobs) {
-      const bool has_launcher = std::ranges::any_of(job.layers, [](const launch::Layer& layer) { return layer.launcher->is_job; });
-      if (!has_launcher || !job.script_path.ends_with(".py") || scripts.contains(job.script_path)) continue;
+      // One that no launcher starts may start its ranks itself.
+      if (!job.script_path.ends_with(".py") || scripts.contains(job.script_path)) continue;
       scripts.emplace(job.script_path, reader.Read(job.script_path));
     }
   }

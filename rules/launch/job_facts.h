@@ -19,6 +19,9 @@ using launch::Option;
 using launch::Sureness;
 using launch::Word;
 
+// Where commands are shown to readers, who may have to fill them in.
+inline bool IsPage(const LaunchFile& file) { return file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook; }
+
 // A number that somebody wrote, and where.
 struct Said {
   std::optional<int64_t> value;

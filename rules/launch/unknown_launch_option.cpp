@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "analyzer/knowledge/spelling.h"
 #include "rules/launch/config_keys.h"
 #include "rules/launch/job_facts.h"
+#include "rules/launch/lacking_arguments.h"
 
 namespace allranks::rules {
 namespace {
@@ -25,9 +27,6 @@ std::string Nearest(const launch::LauncherTable& launcher, const std::string& na
   }
   return knowledge::DidYouMean(name, names);
 }
-
-// `--master_port=2950O`: argparse prints its usage and ends.
-bool IsPage(const LaunchFile& file) { return file.kind == launch::FileKind::Markdown || file.kind == launch::FileKind::Notebook; }
 
 bool HasNoDigit(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -77,6 +76,7 @@ bool IsWordOfOther(const LaunchContext& context, const std::string& text) {
   });
 }
 
+// `--master_port=2950O`: argparse prints its usage and ends.
 void CheckValue(const LaunchContext& context, const LaunchFile& file, const Layer& layer, const Option& option, FindingSink& sink) {
   const launch::OptionEntry* entry = launch::FindOption(*layer.launcher, option.name);
   if (entry == nullptr || !entry->is_count || option.value.empty() || !option.value.IsKnown()) return;
@@ -176,8 +176,9 @@ void CheckArguments(const LaunchContext& context, const LaunchFile& file, const 
   if (found.apart()) sink.push_back(std::move(*found.apart()));
 }
 
-// `a|b`, `[a, b]`, `<a>` and `PATH` on a page.
+// `a|b`, `[a, b]`, `<a>` and `PATH` on a page; what the shell expands: `{1..4}`.
 bool MayStandForOthers(const LaunchFile& file, std::string_view text) {
+  if (text.starts_with('{') && text.ends_with('}')) return true;
   return IsPage(file) && (text.find_first_of("|[]{}<>.,/") != std::string_view::npos || StandsForOthers(file, text) || IsForReader(file, text));
 }
 
@@ -185,22 +186,6 @@ std::string Listed(const std::set<std::string>& choices) {
   std::string list;
   for (const std::string& choice : choices) list += (list.empty() ? "`" : ", `") + choice + "`";
   return list;
-}
-
-// `--pin_memory --lr 0.1` for `add_argument("--pin_memory", type=bool)`. On a page `<path>` may stand behind it, which the shell takes for a file.
-void CheckLackingValues(const LaunchContext& context, const LaunchFile& file, const Job& job, FindingSink& sink) {
-  const objects::ScriptOptions* script = context.ScriptOf(job);
-  if (script == nullptr || IsPage(file)) return;
-  for (size_t i = 0; i < job.args.size() && job.args[i].text() != "--"; ++i) {
-    const std::string& name = job.args[i].text();
-    const auto form = script->forms.find(std::string_view(name));
-    const bool is_last = i + 1 == job.args.size() || (job.args[i + 1].IsKnown() && job.args[i + 1].text().starts_with("--"));
-    if (form == script->forms.end() || !form->second.needs_value || !is_last || !job.args[i].IsKnown()) continue;
-    Finding finding = LaunchFinding(kAR908, Severity::Error, Confidence::Likely, job.args[i].span(),
-                                    {"`{}` of `{}` needs a value and gets none: every rank ends with a usage error before it trains", {name, job.script.Shown()}});
-    finding.is_in_preview = true;
-    sink.push_back(std::move(finding));
-  }
 }
 
 // `--fps 1.0` for `type=int`: argparse prints its usage and ends.
@@ -265,6 +250,24 @@ void CheckUnknownOptions(const Job& job, const Layer& layer, FindingSink& sink) 
   if (found.apart()) sink.push_back(std::move(*found.apart()));
 }
 
+// Whether what a command starts works in several ranks, whoever starts these.
+bool IsOfRanks(const LaunchContext& context, const Job& job) {
+  const objects::ScriptOptions* script = context.ScriptOf(job);
+  const std::optional<Devices> devices = DevicesOf(job);
+  return (script != nullptr && script->works_in_ranks) || (devices && devices->numbers.size() > 1);
+}
+
+void CheckCommandOfScript(const LaunchContext& context, const LaunchFile& file, const Job& job, const Layer* agent, FindingSink& sink) {
+  if (agent == nullptr && !IsOfRanks(context, job)) return;
+  const size_t before = sink.size();
+  if (agent != nullptr) CheckHandedRank(context, job, *agent, sink);
+  CheckArguments(context, file, job, sink);
+  CheckArgumentValues(context, file, job, sink);
+  CheckLackingArguments(context, file, job, sink);
+  if (!context.FailsBeforeParsing(job)) return;
+  for (Finding& of_parser : std::span(sink).subspan(before)) findings::Assume(of_parser, findings::Assumptions::Of(findings::Assumption::RunsToHere));
+}
+
 void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   const size_t before = sink.size();
   CheckConfigKeys(context, sink);
@@ -272,6 +275,7 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
   CheckDeepSpeedKeys(context, sink);
   for (const LaunchFile& file : context.launches.files) {
     std::set<source::Span> seen;
+    FindingSink of_scripts;
     for (const Job& job : file.jobs) {
       if (job.allocation) CheckSlips(*job.allocation, seen, sink);
       for (const Layer& layer : job.layers) CheckSlips(layer, seen, sink);
@@ -281,17 +285,13 @@ void CheckUnknownLaunchOption(const LaunchContext& context, FindingSink& sink) {
         CheckUnknownOptions(job, layer, sink);
       }
       const Layer* agent = AgentOf(job);
-      if (agent == nullptr) continue;
-      CheckPorts(file, job, *agent, sink);
-      CheckBehindScript(context, job, *agent, sink);
-      const size_t before_script = sink.size();
-      CheckHandedRank(context, job, *agent, sink);
-      CheckArguments(context, file, job, sink);
-      CheckArgumentValues(context, file, job, sink);
-      CheckLackingValues(context, file, job, sink);
-      if (!context.FailsBeforeParsing(job)) continue;
-      for (Finding& of_parser : std::span(sink).subspan(before_script)) findings::Assume(of_parser, findings::Assumptions::Of(findings::Assumption::RunsToHere));
+      if (agent != nullptr) {
+        CheckPorts(file, job, *agent, sink);
+        CheckBehindScript(context, job, *agent, sink);
+      }
+      CheckCommandOfScript(context, file, job, agent, of_scripts);
     }
+    std::ranges::move(of_scripts, std::back_inserter(sink));
   }
 }
 
@@ -301,8 +301,8 @@ extern const Rule UnknownLaunchOption = {
     .code = kAR908,
     .name = "unknown-launch-option",
     .severity = Severity::Error,
-    .preview_in_part = "keys of configurations that are misspelt, and values that are no number or none of the choices: of such findings on code that was met for the first time too many "
-                       "were words for the reader to fill in; of the others 17 of 17 were right on 360 repositories",
+    .preview_in_part = "keys of configurations that are misspelt, values that are no number or none of the choices, and arguments that a command on a page lacks: of such findings on code that "
+                       "was met for the first time too many were words for the reader to fill in, or are told in short; of the others 17 of 17 were right on 360 repositories",
     .languages = "launch files",
     .summary = "option that the launcher, or the script that it starts, does not have",
     .explanation = R"md(
@@ -316,7 +316,10 @@ extern const Rule UnknownLaunchOption = {
   1024, where only root may listen, in `MASTER_PORT` and `--rdzv_endpoint` as well.
 * An argument that the script does not take: no `add_argument` in the script, or in a file of the
   project that it imports, has the name; no value where one is needed; a value that its `type` (`int`,
-  `float`) or `choices` refuse, also of a field of a dataclass that `HfArgumentParser` makes arguments of.
+  `float`) or `choices` refuse, also of a field of a dataclass that `HfArgumentParser` makes arguments of;
+  a word without a name for a parser that takes options alone. Also of a program that starts its ranks itself,
+  or makes a process group, and that plain `python` starts.
+* An argument that the script needs, `required=True`, and the command does not give.
 * A key of a configuration of Accelerate or of the JSON that `--fsdp_config` of the Trainer names, or an
   option of `srun`, `sbatch` or a line `#SBATCH`, that is misspelt by one letter. A value of Accelerate that
   is no number or truth value where one is wanted; in the JSON `min_num_params` beside
@@ -350,6 +353,8 @@ torchrun --nproc_per_node=8 train.py
   fill it in. In a script such a word is *possible*, and hidden by default, unless another launcher takes it.
 * A script whose arguments do not all come from argparse in files of the project: parsers of libraries,
   `parse_known_args` without `parse_args` below, names that are computed, `sys.argv`.
+* Required arguments of a script that makes several parsers, or adds them under a test, and commands with `$@`
+  or `...`. On a page where another command of the script gives the argument they are *possible*.
 * A script that imports what is not there, so that it does not come to its parser: *possible*.
 * A port below 1024 in a Dockerfile or a job of Kubernetes, where most programs run as root.
 * `main.py` on the page of a folder that has none itself, where the root has one and a folder below another.
