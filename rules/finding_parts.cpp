@@ -54,6 +54,10 @@ bool BelongsInPreview(const Context& context, FuncId function, const Finding& fi
   return (finding.assumptions | allowed) != allowed || !context.launch.IsSeenOnRanks(module);
 }
 
+bool IsWithoutCommand(const Context& context, FuncId function, const Finding& finding) {
+  return IsUncertainInPython(context, function, finding) && context.launch.LinesFor(context.program.funcs[function].module).empty();
+}
+
 void AddLabel(Finding& finding, source::Span span, LabelRole role, findings::Text text) {
   finding.labels.push_back({span, role, std::move(text)});
 }

@@ -29,6 +29,10 @@ bool IsUncertainInPython(const Context& context, FuncId function, const Finding&
 // Whether it is, and takes more for granted than these, or several ranks are not seen to run its program.
 bool BelongsInPreview(const Context& context, FuncId function, const Finding& finding, findings::Assumptions allowed = {});
 
+// Whether it is, and no command of the project starts its program on several ranks. A program that could start ranks itself
+// (`mp.spawn`, a trainer) is often run on one device.
+bool IsWithoutCommand(const Context& context, FuncId function, const Finding& finding);
+
 void AddLabel(Finding& finding, source::Span span, LabelRole role, findings::Text text);
 // The chain of reasons why an expression varies, from here to the source.
 void AddReasons(const Context& context, const objects::Site& site, Finding& finding);

@@ -128,6 +128,7 @@ class Downloads {
     AddLabel(finding, finding.span, LabelRole::Primary, {"all ranks write the same files here", {}});
     finding.help = {"download on rank 0 (or on local rank 0 of each node, if they share no disk), then "
                     "`dist.barrier()` on all ranks, then read", {}};
+    finding.is_in_preview = IsWithoutCommand(context_, site.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -187,9 +188,7 @@ extern const Rule DownloadOnEveryRank = {
     .code = kAR810,
     .name = "download-on-every-rank",
     .severity = Severity::Info,
-    .on_by_default = false,
-    .preview = "where ranks are seen to be started and nothing is assumed, 8 of 13 fin"
-               "dings on 185 repositories that it met for the first time were right, and fewer of the others",
+    .preview_in_part = "findings in programs that no command here starts on several ranks: 6 of the 7 that were read were right, and 9 of 10 of the others",
     .languages = "Python",
     .summary = "data that every rank downloads or unpacks into one folder",
     .explanation = R"md(

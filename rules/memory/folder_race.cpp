@@ -95,6 +95,7 @@ class FolderRaces {
                                             : "make it on rank 0 and let the others wait",
                     {}};
     AddFix(*use.call, is_asked, finding);
+    finding.is_in_preview = IsWithoutCommand(context_, place.function, finding);
     return finding;
   }
 
@@ -183,8 +184,7 @@ extern const Rule FolderRace = {
     .code = kAR811,
     .name = "folder-race",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = "of 32 findings on public code that were read 24 were right: the others stand where one process alone comes to",
+    .preview_in_part = "findings in programs that no command here starts on several ranks: 2 of the 7 that were read were right, and 7 of 7 of the others",
     .languages = "Python",
     .summary = "folder that every rank makes, failing if another rank was faster",
     .explanation = R"md(

@@ -494,6 +494,7 @@ class Checkpoints {
     if (!(place == write.site())) AddLabel(finding, SpanOf(context_, write.site()), LabelRole::Call, {"written here", {}});
     AddLabel(finding, SpanOf(context_, read.site()), LabelRole::Call, {"the job can resume from it here", {}});
     finding.help = {"save under a temporary name in the same folder, then move it into place with `os.replace`", {}};
+    finding.is_in_preview = IsWithoutCommand(context_, place.function, finding);
     sink_.push_back(std::move(finding));
   }
 
@@ -541,8 +542,7 @@ extern const Rule TornCheckpoint = {
     .code = kAR808,
     .name = "torn-checkpoint",
     .severity = Severity::Warning,
-    .on_by_default = false,
-    .preview = "of 51 findings on public code that nobody had looked at 36 were right: the others stand in programs that fail first, or are never resumed",
+    .preview_in_part = "findings in programs that no command here starts on several ranks: 11 of the 14 that were read were right, and 34 of 39 of the others",
     .languages = "Python",
     .summary = "checkpoint that is overwritten in place, and from which the program resumes",
     .explanation = R"md(

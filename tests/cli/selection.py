@@ -42,6 +42,15 @@ class Selection(CliTest):
             self.assertIn("AR809", self.codes(*chosen), chosen)
         self.assert_one_line_error(self.run_allranks("check", "--select", "AR51"), "--preview")
 
+    def test_preview_of_programs_that_no_command_starts(self):
+        self.write("train.py", "import torch.distributed as dist\nfrom torchvision.datasets import MNIST\n\n"
+                               "dist.init_process_group('gloo')\ndata = MNIST('data', download=True)\ndist.barrier()\n")
+        self.assertNotIn("AR810", self.codes())
+        self.assertIn("AR810", self.codes("--preview"))
+        self.assertIn("AR810", self.codes("--select", "AR810"))
+        self.write("README.md", "Start it on one machine:\n\n```sh\ntorchrun --nproc_per_node=8 train.py\n```\n")
+        self.assertIn("AR810", self.codes())
+
     def test_severity(self):
         self.write("bad.py", GUARDED)
         self.assertIn("warning[AR101]", self.run_allranks("check", "--severity", "AR1=info,AR101=warning").out)
