@@ -20,10 +20,10 @@
 #include "analyzer/base/hash_index.h"
 #include "analyzer/base/id.h"
 #include "analyzer/base/interner.h"
-#include "analyzer/base/number_map.h"
 #include "analyzer/binding/program.h"
 #include "analyzer/ir/program.h"
 #include "analyzer/knowledge/knowledge.h"
+#include "analyzer/variation/substitutions.h"
 
 namespace allranks::variation {
 
@@ -32,8 +32,6 @@ using binding::FuncId;
 using knowledge::Axes;
 using knowledge::Axis;
 using knowledge::MarkId;
-
-using ValueId = base::Id<struct ValueTag>;
 
 enum class ValueKind : uint8_t {
   Unknown,    // symbol: two unknowns of one symbol are the same value; kids: what it was derived from; derived_kind
@@ -615,9 +613,9 @@ class ValueStore {
   bool has_param(ValueId id) const { return (values_[id.index].flags & kHasParam) != 0; }
   bool by_name_only(ValueId id) const { return (values_[id.index].flags & kByNameOnly) != 0; }
 
-  // The value with each `Param(function, i)` replaced by arguments[i] (none: left as it is). Memoised within `memo`,
-  // which belongs to one (function, arguments).
-  using Memo = base::NumberMap<ValueId>;
+  // The value with each `Param(function, i)` replaced by arguments[i] (none: left as it is). `memo` belongs to one
+  // (function, arguments).
+  using Memo = Substitutions::OfCall;
   ValueId Substitute(ValueId value, FuncId function, std::span<const ValueId> arguments, Memo& memo);
   // A condition as its function asks it (`open`) and as it is seen from outside, where each parameter is what all callers pass: on a
   // way through that function both come out the same. What an earlier round saw from outside is forgotten: it did not know all callers.
@@ -687,6 +685,7 @@ class ValueStore {
 
   base::ChunkedVector<Value> values_;
   std::vector<uint8_t> depths_;
+  std::vector<ParamSet> params_;  // those that a value mentions, of whichever function
   base::ChunkedVector<ValueId> kids_;
   base::HashIndex index_;
   std::unordered_map<uint32_t, NameId> operations_;
@@ -713,6 +712,7 @@ class ValueStore {
   std::unordered_map<uint32_t, ValueId> open_;      // by closed condition; none: there are several
   MarkId shape_mark_;
   ValueId expected_;
+  Substitutions substitutions_;
   std::vector<ValueId> substituted_;  // kids of the values around the one that is being substituted
   uint32_t next_symbol_ = 16;
   ValueId none_, true_, false_;

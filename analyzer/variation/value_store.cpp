@@ -277,6 +277,11 @@ ValueId ValueStore::Intern(const Value& value, std::span<const ValueId> kids, ui
   stored.kid_count = static_cast<uint8_t>(kids.size());
   const uint32_t id = values_.Add(stored);
   depths_.push_back(depth);
+  ParamSet params = value.kind == ValueKind::Param ? ParamSet::Of(value.param_index()) : ParamSet();
+  for (const ValueId kid : kids) {
+    if (kid) params = params | params_[kid.index];
+  }
+  params_.push_back(params);
   index_.Add(hash, id);
   return ValueId{id};
 }
@@ -737,7 +742,8 @@ ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const Valu
     if (!argument) return id;
     return value.mark ? WithMark(argument, value.mark) : argument;
   }
-  if (const ValueId* known = memo.Find(id.index)) return *known;
+  Substitutions::Results& results = memo.Mentioning(params_[id.index], substitutions_, function, arguments);
+  if (const ValueId* known = results.Find(id.index)) return *known;
   const size_t before = substituted_.size();
   for (const ValueId kid : Kids(id)) {
     const ValueId substituted = kid ? Substitute(kid, function, arguments, memo) : kid;
@@ -745,7 +751,8 @@ ValueId ValueStore::Substitute(ValueId id, FuncId function, std::span<const Valu
   }
   const ValueId result = Rebuild(value, std::span(substituted_).subspan(before));
   substituted_.resize(before);
-  memo.Add(id.index, result);
+  results.Add(id.index, result);
+  substitutions_.NoteKept();
   return result;
 }
 
