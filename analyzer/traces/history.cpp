@@ -49,10 +49,50 @@ struct WayOut {
   Memory memory;
 };
 
+// What the choices of a trace ask for: nobody needs to know the rest.
+struct AskedFor {
+  std::unordered_set<ValueId> made;
+  bool modes = false;
+};
+
+class AskedSearch {
+ public:
+  AskedSearch(const TraceStore& traces, const variation::ValueStore& values) : traces_(traces), values_(values) {}
+
+  AskedFor In(TraceId trace) {
+    Visit(trace);
+    return std::move(asked_);
+  }
+
+ private:
+  void Visit(TraceId id) {
+    const Trace& trace = traces_[id];
+    if ((trace.flags & kKeeps) == 0 || !seen_.insert(id.index).second) return;
+    if (trace.kind == TraceKind::Choice) Add(trace.value);
+    for (const TraceId kid : traces_.Kids(id)) Visit(kid);
+  }
+
+  // The parts that HistoryWalk::Rewritten looks at.
+  void Add(ValueId condition) {
+    if (IsMade(values_, condition)) asked_.made.insert(condition);
+    asked_.modes = asked_.modes || values_.IsMode(condition);
+    const ValueKind kind = values_[condition].kind;
+    const bool is_joined = kind == ValueKind::Unary || kind == ValueKind::And || kind == ValueKind::Or;
+    if (!is_joined || !added_.insert(condition.index).second) return;
+    for (const ValueId kid : values_.Kids(condition)) Add(kid);
+  }
+
+  const TraceStore& traces_;
+  const variation::ValueStore& values_;
+  AskedFor asked_;
+  std::unordered_set<uint32_t> seen_;
+  std::unordered_set<uint32_t> added_;
+};
+
 class HistoryWalk {
  public:
-  HistoryWalk(State& state, bool is_entry, Origins* origins)
-      : state_(state), traces_(state.traces), values_(state.values), is_entry_(is_entry), origins_(origins) {}
+  HistoryWalk(State& state, AskedFor asked, bool is_entry, Origins* origins)
+      : state_(state), traces_(state.traces), values_(state.values), asked_(std::move(asked)), is_entry_(is_entry), origins_(origins) {}
 
   TraceId Run(TraceId id, Memory& memory) {
     const Trace trace = traces_[id];
@@ -116,6 +156,7 @@ class HistoryWalk {
   }
 
   void Keep(const Trace& trace, Memory& memory) {
+    if (!asked_.made.contains(trace.value)) return;
     switch (static_cast<Filling>(trace.payload)) {
       case Filling::Made:
         memory.made.Change()[trace.value] = values_.True();
@@ -130,6 +171,7 @@ class HistoryWalk {
   }
 
   void SetMode(const Trace& trace, Memory& memory) {
+    if (!asked_.modes) return;
     const ValueId module = values_.Kids(trace.value)[0];
     const ValueId trains = values_.Kids(trace.value)[1];
     ModeMemory& modes = memory.modes.Change();
@@ -284,8 +326,8 @@ class HistoryWalk {
   void Forget(TraceId id, Memory& memory, std::unordered_set<uint32_t>* seen) {
     const Trace& trace = traces_[id];
     if ((trace.flags & kKeeps) == 0 || !seen->insert(id.index).second) return;
-    if (trace.kind == TraceKind::Mode) memory.modes.Change().Forget(state_.modes, values_.Kids(trace.value)[0], values_.Kids(trace.value)[1]);
-    if (trace.kind == TraceKind::Keep && Known(memory, trace.value) != values_.True()) memory.made.Change()[trace.value] = trace.value;
+    if (trace.kind == TraceKind::Mode && asked_.modes) memory.modes.Change().Forget(state_.modes, values_.Kids(trace.value)[0], values_.Kids(trace.value)[1]);
+    if (trace.kind == TraceKind::Keep && asked_.made.contains(trace.value) && Known(memory, trace.value) != values_.True()) memory.made.Change()[trace.value] = trace.value;
     for (const TraceId kid : traces_.Kids(id)) Forget(kid, memory, seen);
   }
 
@@ -337,6 +379,7 @@ class HistoryWalk {
   State& state_;
   TraceStore& traces_;
   variation::ValueStore& values_;
+  const AskedFor asked_;
   bool is_entry_;
   Origins* origins_;
   size_t steps_ = 0;
@@ -352,7 +395,8 @@ TraceId WithHistory(State& state, TraceId trace, bool is_entry, Origins* origins
   Memory memory;
   memory.awaits_job = is_entry && OperationsIn(state.traces, trace).joins_job;
   if ((state.traces[trace].flags & kKeeps) == 0 && !memory.awaits_job) return trace;
-  return HistoryWalk(state, is_entry, origins).Run(trace, memory);
+  AskedFor asked = AskedSearch(state.traces, state.values).In(trace);
+  return HistoryWalk(state, std::move(asked), is_entry, origins).Run(trace, memory);
 }
 
 }  // namespace allranks::traces
