@@ -2,6 +2,7 @@
 #include <array>
 
 #include "rules/launch/launch_witness.h"
+#include "rules/launch/ranks_of_slurm.h"
 
 namespace allranks::rules {
 namespace {
@@ -330,6 +331,8 @@ void CheckRendezvousIncomplete(const LaunchContext& context, FindingSink& sink) 
   }
 }
 
+void CheckRanksOfSlurm(const Context& context, FindingSink& sink) { FindRanksOfSlurm(context, kAR902, sink); }
+
 }  // namespace
 
 extern const Rule RendezvousIncomplete = {
@@ -338,7 +341,7 @@ extern const Rule RendezvousIncomplete = {
     .severity = Severity::Error,
     .on_by_default = false,
     .preview = "of 11 findings on repositories that it met for the first time 9 were right, less than the 85 of 100 of a rule that is on",
-    .languages = "launch files",
+    .languages = "launch files, Python",
     .summary = "several nodes without an address to meet at, or without their ranks",
     .explanation = R"md(
 ## What it finds
@@ -351,6 +354,9 @@ which submits the job puts into its text (`sbatch <<EOF`), where no number is se
 hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host`).
 `colossalai run` with several hosts and no `--master_addr`, or with `--num_nodes` and no hosts. As a warning,
 a `--master_addr` that names another host than `--rdzv_endpoint`.
+
+In a program: an arm that takes the rank from `SLURM_PROCID` and leaves the number of ranks at the default of its
+option, though the arms for other launchers set it, and the process group is made with both.
 
 ## Why it hurts
 
@@ -382,6 +388,7 @@ srun torchrun --nnodes=4 --nproc_per_node=8 \
 * No `--rdzv_id`: it is `none` on all nodes then, and they meet.
 * One node, or a number of nodes that the script does not show or leaves to its caller.
 * Two nodes of one job that the file starts on different GPUs: they are on one machine.
+* Programs of which another function sets the number of ranks, or a command gives it.
 * Options in a variable whose value is not known, `PET_*` variables, Kubernetes operators, SkyPilot.
 * `srun bash -c '...'` in single quotes, where each task puts its own number in.
 
@@ -394,6 +401,7 @@ There is none: the address is yours to say.
 `allranks verify` computes which ranks the launcher of each node starts, and which are missing or exist twice.
 Nothing is launched. Where the number of processes is not known, it takes two.
 )md",
+    .check = CheckRanksOfSlurm,
     .check_launch = CheckRendezvousIncomplete,
     .scenario = Scenario::LaunchedRanks};
 
