@@ -33,7 +33,7 @@ class RanksOfSlurm {
     if (!rank.name || !all.name || IsSetByOthers(call.function, all.name) || IsGivenByCommand(all.name)) return;
     const std::vector<ir::StmtId> sizes = StoresOf(call.function, all);
     for (const ir::StmtId store : StoresOf(call.function, rank)) {
-      if (!sizes.empty() && ReadsSlurm(module, module[store]) && !AnyHolds(call.function, store, sizes)) return Report(call, store, all.name);
+      if (!sizes.empty() && ReadsSlurm(module, module[store]) && !AnyIsOfSameRun(call.function, store, sizes)) return Report(call, store, all.name);
     }
   }
 
@@ -75,16 +75,18 @@ class RanksOfSlurm {
     });
   }
 
-  // Whether one of these stands in the block of a statement, around that, or within a statement of it.
-  bool AnyHolds(FuncId function, ir::StmtId store, const std::vector<ir::StmtId>& others) const {
+  // Whether a run may come to one of these and to a statement: they are not in two arms of one test.
+  bool AnyIsOfSameRun(FuncId function, ir::StmtId store, const std::vector<ir::StmtId>& others) const {
     const ir::Tree& tree = context_.index.tree(context_.program.funcs[function].module);
-    const auto is_on_way = [&](ir::StmtId from, ir::StmtId to) {
-      for (ir::StmtId at = from; at; at = tree.Parent(at)) {
-        if (tree.BlockOf(at) == tree.BlockOf(to)) return true;
+    const auto stand_in_one_block = [&](ir::StmtId first, ir::StmtId second) {
+      for (ir::StmtId a = first; a; a = tree.Parent(a)) {
+        for (ir::StmtId b = second; b; b = tree.Parent(b)) {
+          if (a != b && tree.BlockOf(a) == tree.BlockOf(b)) return true;
+        }
       }
       return false;
     };
-    return std::ranges::any_of(others, [&](ir::StmtId other) { return is_on_way(store, other) || is_on_way(other, store); });
+    return std::ranges::any_of(others, [&](ir::StmtId other) { return stand_in_one_block(store, other); });
   }
 
   // Another function of the project gives the field its value. Copies of the same function are none of these.
