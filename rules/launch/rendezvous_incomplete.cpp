@@ -355,8 +355,8 @@ hosts of a loop (`for host in ...; do ssh $host torchrun ...`, or `srun -w $host
 `colossalai run` with several hosts and no `--master_addr`, or with `--num_nodes` and no hosts. As a warning,
 a `--master_addr` that names another host than `--rdzv_endpoint`.
 
-In a program: an arm that takes the rank from `SLURM_PROCID` and leaves the number of ranks at the default of its
-option, though the arms for other launchers set it, and the process group is made with both.
+In a program: an arm that takes the rank from `SLURM_PROCID` and leaves the number of ranks at the default
+of its option, though the arms for other launchers set it, and the process group is made with both.
 
 ## Why it hurts
 
