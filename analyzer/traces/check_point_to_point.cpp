@@ -382,7 +382,7 @@ std::vector<std::vector<Step>> FunctionCheck::StepsOf(Scene& scene, SequenceStor
 // Any two ranks may agree on what they share, and three or more still wait for each other in a circle over groups: here some first meet
 // their row of a mesh and then their column, and others do so the other way round. Where that is so nothing is proven.
 void FunctionCheck::CheckCircles() {
-  if (found_ > 0 || nodes_.choices.empty() || !IsWholeProgram()) return;
+  if (found_ > 0 || nodes_.choices.empty()) return;
   std::set<ValueId> groups;
   for (const TraceId op : nodes_.ops) {
     const ValueId group = traces_.operation(op).group;

@@ -153,8 +153,12 @@ class LedgerWalk {
     if (limited_.contains(func.index) || beyond_.contains(func.index)) assumed.Add(Assumption::BoundReached);
     if (of_text_.contains(func.index)) assumed.Add(Assumption::WithoutTypes);
     const bool names_all_ranks = IsBeyondWorlds({.named = NamedIn(trace)});
+    const knowledge::Axes unclear = state_.meshes.Unclear(state_.program.funcs[func].module);
     // What was noted counts for such functions alone, or for all others.
-    if (names_all_ranks != std::exchange(names_all_ranks_, names_all_ranks)) {
+    const bool is_other_kind = names_all_ranks != names_all_ranks_ || unclear != unclear_;
+    names_all_ranks_ = names_all_ranks;
+    unclear_ = unclear;
+    if (is_other_kind) {
       seen_.clear();
       exits_.clear();
     }
@@ -209,6 +213,7 @@ class LedgerWalk {
         [[fallthrough]];
       case TraceKind::Choice:
         assumed.Add(OfCondition(trace.value));
+        if (trace.kind == TraceKind::Choice && IsToldApart(trace.value)) return VisitArms(id, assumed);
         break;
       case TraceKind::Try:
         assumed.Add(OfFailures(id));
@@ -224,6 +229,20 @@ class LedgerWalk {
     for (const TraceId kid : traces_.Kids(id)) Visit(kid, assumed);
   }
 
+  bool IsToldApart(ValueId condition) const { return condition && !state_.values.axes(condition).empty(); }
+
+  // Some ranks go one way while others go another: where those of one way differ from all others, those of another may be the others.
+  void VisitArms(TraceId choice, Assumptions assumed) {
+    const auto arms = traces_.Kids(choice);
+    for (size_t i = 0; i < arms.size(); ++i) {
+      Assumptions here = assumed;
+      for (size_t j = 0; j < arms.size(); ++j) {
+        if (j != i && Differs(arms[j])) here.Add(Assumption::DifferenceBefore);
+      }
+      Visit(arms[i], here);
+    }
+  }
+
   // Whether ranks differ at an operation in there, with any confidence.
   bool Differs(TraceId id) {
     const Trace& trace = traces_[id];
@@ -237,6 +256,7 @@ class LedgerWalk {
   Assumptions OfOperation(TraceId op) const {
     const Operation& operation = traces_.operation(op);
     Assumptions assumed = OfGroup(state_, operation.group);
+    if (IsAlong(operation.group, unclear_)) assumed.Add(Assumption::GroupUnknown);
     const knowledge::OpClass op_class = traces_.entry(op).operation.op_class;
     // Halves are matched within one function; what other functions issue is not searched.
     if (knowledge::IsMessage(op_class)) assumed.Add(Assumption::PartnerElsewhere);
@@ -251,6 +271,10 @@ class LedgerWalk {
     if (operation.tensor && MayBeInHashOrder(operation.tensor)) assumed.Add(Assumption::HashSeedDiffers);
     if (traces_.entry(op).operation.fixed_shape && !HasKnownSize(state_, operation.tensor)) assumed.Add(Assumption::ValueNotTraced);
     return assumed;
+  }
+
+  bool IsAlong(ValueId group, knowledge::Axes axes) const {
+    return group && state_.values[group].is_group(variation::GroupKind::AxisGroup) && axes.has(state_.values[group].axis());
   }
 
   // Whether which tensor it is may hang on the order of a set, of texts or of what is not known.
@@ -273,6 +297,7 @@ class LedgerWalk {
     if (!condition) return {};
     Assumptions assumed = OfItself(condition);
     if (names_all_ranks_ && NamedBy(condition) != 0) assumed.Add(Assumption::BoundReached);
+    if (!(state_.values.axes(condition) & unclear_).empty()) assumed.Add(Assumption::GroupUnknown);
     return assumed;
   }
 
@@ -340,7 +365,9 @@ class LedgerWalk {
   std::unordered_map<uint32_t, Assumptions> exits_;
   std::unordered_map<uint32_t, Assumptions> failures_;
   std::unordered_map<uint32_t, uint64_t> named_in_;   // by trace
-  bool names_all_ranks_ = false;     // of the function that the walk began in
+  // Of the function that the walk began in.
+  bool names_all_ranks_ = false;
+  knowledge::Axes unclear_;
 };
 
 class LedgerBuilder {

@@ -54,6 +54,31 @@ std::vector<Mesh> JobsWith(const variation::ValueStore& values, const knowledge:
   return jobs;
 }
 
+// How ranks lie along an axis: how many there are, and how far from one to the next.
+struct Along {
+  uint32_t length = 1;
+  uint32_t stride = 1;
+  bool operator==(const Along&) const = default;
+};
+
+Along AlongAxis(const Mesh& mesh, Axis axis) {
+  Along along;
+  for (const Dimension& dimension : mesh) {
+    if (dimension.axis == axis) return {.length = dimension.length, .stride = along.stride};
+    along.stride *= dimension.length;
+  }
+  return along;
+}
+
+// In all jobs that can have both. Of a mesh of unknown sizes it is not known.
+bool LieAlike(std::span<const Mesh> some, std::span<const Mesh> others, Axis axis) {
+  if (some.empty() || others.empty()) return false;
+  return std::ranges::all_of(some, [&](const Mesh& mesh) {
+    const auto other = std::ranges::find(others, SizeOf(mesh), SizeOf);
+    return other == others.end() || AlongAxis(mesh, axis) == AlongAxis(*other, axis);
+  });
+}
+
 }  // namespace
 
 MeshLayouts::MeshLayouts(const binding::Program& program, const knowledge::Knowledge& knowledge, variation::Facts& facts) {
@@ -77,6 +102,24 @@ MeshLayouts::MeshLayouts(const binding::Program& program, const knowledge::Knowl
       if (!neighbourhood) neighbourhood.emplace(program);
       for (const ir::ModuleId user : neighbourhood->Of(layout.module)) layout.users[user.index] = true;
       layouts_.push_back(std::move(layout));
+    }
+  }
+  unclear_.resize(program.modules.size());
+  NoteUnclear();
+}
+
+void MeshLayouts::NoteUnclear() {
+  for (size_t i = 0; i < layouts_.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      knowledge::Axes unclear;
+      for (int axis = 0; axis < knowledge::kAxisCount; ++axis) {
+        const auto shared = static_cast<Axis>(axis);
+        const bool is_shared = layouts_[i].axes.has(shared) && layouts_[j].axes.has(shared);
+        if (is_shared && !LieAlike(layouts_[i].jobs, layouts_[j].jobs, shared)) unclear = unclear | knowledge::Axes::Of(shared);
+      }
+      for (size_t module = 0; module < unclear_.size() && !unclear.empty(); ++module) {
+        if (layouts_[i].users[module] && layouts_[j].users[module]) unclear_[module] = unclear_[module] | unclear;
+      }
     }
   }
 }

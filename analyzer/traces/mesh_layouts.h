@@ -17,6 +17,8 @@ class MeshLayouts {
   // As what jobs can have it, smallest first, the mesh of the programs with a file that has all of these axes. None: there is no such mesh,
   // there are several that differ, or its sizes are not known.
   std::span<const Mesh> With(knowledge::Axes axes, ir::ModuleId module) const;
+  // Along which axes programs with a file have meshes that do not lay out ranks alike, or may not.
+  knowledge::Axes Unclear(ir::ModuleId module) const { return unclear_[module.index]; }
   // Whether two programs of the same modules say the same.
   bool Same(const MeshLayouts& other) const { return layouts_ == other.layouts_; }
 
@@ -29,7 +31,10 @@ class MeshLayouts {
     bool operator==(const Layout&) const = default;
   };
 
+  void NoteUnclear();
+
   std::vector<Layout> layouts_;
+  std::vector<knowledge::Axes> unclear_;   // by ModuleId
 };
 
 }  // namespace allranks::traces

@@ -184,6 +184,12 @@ void MentionCollector::VisitSize(const variation::Value& comparison, std::span<c
   if (is_size && is_small) mentions_->asked_sizes |= uint64_t{1} << (count - 1);
 }
 
+uint32_t SizeOf(const Mesh& mesh) {
+  uint32_t size = 1;
+  for (const Dimension& dimension : mesh) size *= dimension.length;
+  return size;
+}
+
 uint32_t World::AxisRank(Axis axis, uint32_t rank) const {
   uint32_t stride = 1;
   for (const Dimension& dimension : mesh) {
@@ -271,12 +277,6 @@ uint32_t SizeOfNamed(const Mentions& mentions) {
 uint32_t SizeOfWholeGroups(uint32_t size, uint32_t group) {
   const uint32_t groups = (size - 1 + group + group - 1) / group;
   return std::min(groups, kMostRanks / group) * group;
-}
-
-uint32_t SizeOf(const Mesh& mesh) {
-  uint32_t size = 1;
-  for (const Dimension& dimension : mesh) size *= dimension.length;
-  return size;
 }
 
 // Of a mesh whose shape the code says: the smallest job with two ranks or more along each dimension, the smallest one, and one in which a

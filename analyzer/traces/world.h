@@ -39,6 +39,7 @@ struct Dimension {
 };
 // The first one varies fastest.
 using Mesh = std::vector<Dimension>;
+uint32_t SizeOf(const Mesh& mesh);
 
 // `nodes` × `per_node` ranks, all of which lie in the mesh, if there is one.
 struct World {

@@ -34,6 +34,17 @@ class Ledger(CliTest):
         self.assertEqual(self.verdict("assert dist.get_world_size() <= 4\nif rank < 3:\n    dist.barrier()\n"), "flagged")
         self.assertEqual(self.verdict("assert dist.get_world_size() <= 4\nif rank < 4:\n    dist.barrier()\n"), "proven aligned")
 
+        self.assertEqual(self.verdict("if dist.get_world_size() // 2 > 1 and rank == 0:\n    dist.barrier()\n"), "flagged")
+        self.assertEqual(self.verdict("if dist.get_world_size() // 2 > 1:\n    dist.barrier()\n"), "proven aligned")
+
+    def test_meshes_that_name_a_dimension_alike(self):
+        program = ("from torch.distributed.device_mesh import init_device_mesh\nhalf = dist.get_world_size() // 2\n"
+                   "one = init_device_mesh('cuda', (2, half), mesh_dim_names=('dp', 'tp'))\n"
+                   "other = init_device_mesh('cuda', %s, mesh_dim_names=('dp', 'tp'))\n"
+                   "dist.barrier(group=one['dp'].get_group())\ndist.barrier(group=other['dp'].get_group())\n")
+        self.assertEqual(self.verdict(program % "(2, half)"), "proven aligned")
+        self.assertEqual(self.verdict(program % "(half, 2)"), "aligned as far as read")
+
     def test_bits_of_a_rank(self):
         self.assertEqual(self.verdict("if rank & (rank - 1) == 0:\n    dist.barrier()\n"), "flagged")
         self.assertEqual(self.verdict("if rank & 7 == 8:\n    dist.barrier()\n"), "proven aligned")
