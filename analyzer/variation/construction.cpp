@@ -132,6 +132,7 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
     if (!is_known || !arg.value) return some;
     fields.emplace_back(field, arg.value);
   }
+  if (!names.empty()) NoteRecord(class_id, fields);
   own_fields_.AddDefaults(class_id, fields);
   if (const FuncId after = tables_.program.FindMethod(class_id, Intern("__post_init__")); after && !names.empty()) {
     Evaluated(after);
@@ -144,6 +145,21 @@ ValueId FunctionEvaluator::Construct(ir::ExprId site, ValueId callee, binding::C
   }
   own_fields_.AddConstants(class_id, fields);
   return own_fields_.MadeObject(class_id, fields, !names.empty(), id_);
+}
+
+// The objects that a record is made with are what its methods find in its fields. Numbers, texts and what is not known are not noted: a
+// library that makes the record of arguments or of a file is not seen, and would pass others.
+void FunctionEvaluator::NoteRecord(binding::ClassId class_id, const Fields& fields) {
+  for (const auto& [name, value] : fields) {
+    const ValueId closed = Closed(value);
+    if (HasObject(closed)) tables_.Record(TableId::Fields, class_id.index, name.index, closed);
+  }
+}
+
+// Whether it is, or may be, an object.
+bool FunctionEvaluator::HasObject(ValueId value) const {
+  if (store_[value].kind != ValueKind::Select) return IsObjectLike(store_[value].kind);
+  return HasObject(store_.ArmsOf(value).then_value) || HasObject(store_.ArmsOf(value).else_value);
 }
 
 // `dataclasses.replace(options, sync=False)`; none if it is not known what that is done to.

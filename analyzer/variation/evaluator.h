@@ -248,6 +248,8 @@ class FunctionEvaluator {
   Fields FieldsMade(ir::ExprId site, ValueId callee, FuncId function, std::span<const ValueId> bound);
   void HandToConstructor(ir::ExprId site, ValueId made);
   void NoteFieldsMade();
+  void NoteRecord(binding::ClassId class_id, const Fields& fields);
+  bool HasObject(ValueId value) const;
   ValueId WithOthers(ValueId object, std::span<const CallArgument> args);
 
   // calls.cpp
